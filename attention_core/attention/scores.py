@@ -19,7 +19,7 @@ from attention_core.attention.types import Matrix, Origin, Role, Rows, Text
 MAX_TERMS = 4  # products written out before the dots
 
 
-def number(value: float) -> str:
+def format_latex(value: float) -> str:
     """Return a number as short LaTeX: three significant digits, powers of ten where needed."""
     if value == 0 or 0.001 <= abs(value) < 999.5:
         return f"{value:.3g}"
@@ -31,28 +31,28 @@ def number(value: float) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
-def products(left: Tensor, right: Tensor) -> str:
+def format_products(left: Tensor, right: Tensor) -> str:
     """Return the products of two vectors (d,) and the plus signs between them."""
-    return terms(rf"{_signed(a)} \cdot {_signed(b)}" for a, b in zip(left.tolist(), right.tolist(), strict=True))
+    return join_terms(rf"{_signed(a)} \cdot {_signed(b)}" for a, b in zip(left.tolist(), right.tolist(), strict=True))
 
 
-def terms(written: Iterable[str]) -> str:
-    texts = list(written)
-    return " + ".join(texts[:MAX_TERMS]) + (r" + \dots" if len(texts) > MAX_TERMS else "")
+def join_terms(terms: Iterable[str]) -> str:
+    texts = list(terms)
+    return " + ".join(texts[:MAX_TERMS] + [r"\dots"] * (len(texts) > MAX_TERMS))
 
 
 def _signed(value: float) -> str:
-    return f"({number(value)})" if value < 0 else number(value)
+    return f"({format_latex(value)})" if value < 0 else format_latex(value)
 
 
-class Stage(NamedTuple):
-    """An intermediate matrix of the scores, which is a step of its own."""
+class ScoreStep(NamedTuple):
+    """An intermediate matrix of the scores, which becomes a Step of a trace."""
 
-    text: Text  # of its step; the first stage is called "scores"
+    text: Text  # the first one is called "scores"
     compute: Score  # the score up to here, (query, key) -> (..., n_queries, n_keys)
 
 
-class Pair(NamedTuple):
+class VectorPair(NamedTuple):
     query: Tensor  # (d_q,)
     key: Tensor  # (d_k,)
     cell: tuple[int, int] = (0, 0)  # position of the query and of the key
@@ -82,12 +82,12 @@ class Score(ABC):
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
         """Return the score of every pair, in a tensor of its own, which the caller may change."""
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
         return ScoreDerivation(float(self(pair.query[None], pair.key[None])))
 
     @classmethod
-    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        """Return parameters in which nothing is hidden, identities and ones, in the order of the fields.
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, n_hidden: int | None = None) -> dict[str, Tensor]:
+        """Return the simplest parameters, identities and ones, in the order of the fields.
 
         They fit these widths of queries and keys and as many positions as there are keys; without a number of hidden
         units there are as many as the wider vector has numbers.
@@ -109,10 +109,10 @@ class Score(ABC):
         """Return the scores of queries (n_rows, d_q) with those keys of (n_keys, d_k) that cols chooses."""
         return self(query, key[cols].to(query.dtype))
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
-        """Return the stages in order; the last one equals the call."""
+    def steps(self, d_k: int) -> tuple[ScoreStep, ...]:
+        """Return the steps of the computation in order; the last one equals the call."""
         texts = self.symbol, self.formula, self.code, self.explanation
-        return (Stage(Text("scores", "Scores", *texts, Role.SCORES), self),)
+        return (ScoreStep(Text("scores", "Scores", *texts, Role.SCORES), self),)
 
     def origin(self, query: Tensor, key: Tensor) -> Origin:
         """Return how the scores of queries (n_queries, d_q) with keys (n_keys, d_k) come about."""
@@ -121,7 +121,7 @@ class Score(ABC):
         return Origin("pairs", (Matrix(query, Role.QUERY, "Q"), Matrix(key.T, Role.KEY, "Kᵀ")))
 
     def dot_factor(self, d_k: int) -> float | None:
-        """Return the factor by which a fused kernel makes these scores of dot products; None = they cannot."""
+        """Return what a fused kernel multiplies dot products by to get these scores; None = they are others."""
         return None
 
     def bound(self, d_k: int) -> float | None:
@@ -162,12 +162,12 @@ class Scaled(Score):
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        return self._cap(self.base(query, key), key.shape[-1])
+        return self._scale_and_cap(self.base(query, key), key.shape[-1])
 
     def tile(self, query: Tensor, key: Tensor, cols: Rows) -> Tensor:
-        return self._cap(self.base.tile(query, key, cols), key.shape[-1])
+        return self._scale_and_cap(self.base.tile(query, key, cols), key.shape[-1])
 
-    def _cap(self, raw: Tensor, d_k: int) -> Tensor:
+    def _scale_and_cap(self, raw: Tensor, d_k: int) -> Tensor:
         scaled = raw.mul_(self.factor(d_k))  # in place: half the memory
         return scaled if self.cap is None else (scaled / self.cap).tanh() * self.cap
 
@@ -186,26 +186,27 @@ class Scaled(Score):
         temperature = {} if self.temperature is None else {"temperature": self.temperature}
         return {**self.base.to_json_value(), "scale": self.scale, "softcap": self.cap, **temperature}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
         if self.cap is not None:
-            inner = Scaled(self.base, self.scale, self.temperature).numbers(pair).value
-            formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{number(inner)}}}{{{self.cap:.3g}}}\right)"
+            inner = Scaled(self.base, self.scale, self.temperature).derive(pair).value
+            formula = rf"{self.cap:.3g}\, \tanh\!\left(\frac{{{format_latex(inner)}}}{{{self.cap:.3g}}}\right)"
             return ScoreDerivation(math.tanh(inner / self.cap) * self.cap, formula)
-        raw, d_k = self.base.numbers(pair).value, len(pair.key)
-        has_scale = self.scale is not None and not self._has_only_temperature
-        above = [number(raw)] + [number(self.scale or 0)] * has_scale
-        below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None)
-        below += [] if self.temperature is None else [number(self.temperature)]
-        formula, divisor = (r" \cdot ".join(factors_of) for factors_of in (above, below))
-        formula = rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
+        raw, d_k = self.base.derive(pair).value, len(pair.key)
+        factors, divisors = [format_latex(raw)], [rf"\sqrt{{{d_k}}}"] if self.scale is None else []
+        if self.scale is not None and not self._has_only_temperature:
+            factors.append(format_latex(self.scale))
+        if self.temperature is not None:
+            divisors.append(format_latex(self.temperature))
+        numerator, denominator = (r" \cdot ".join(texts) for texts in (factors, divisors))
+        formula = rf"\frac{{{numerator}}}{{{denominator}}}" if denominator else numerator
         return ScoreDerivation(raw * self.factor(d_k), formula)
 
-    def stages(self, d_k: int) -> tuple[Stage, ...]:
+    def steps(self, d_k: int) -> tuple[ScoreStep, ...]:
         uncapped = Scaled(self.base, self.scale, self.temperature)
         scaled = Text("scaled", "Scaled scores", *self._texts(d_k), Role.SCORES)
-        stages = (*self.base.stages(d_k), Stage(scaled, uncapped))
+        steps = (*self.base.steps(d_k), ScoreStep(scaled, uncapped))
         if self.cap is None:
-            return stages
+            return steps
         capped = Text(
             "capped",
             "Capped scores",
@@ -215,7 +216,7 @@ class Scaled(Score):
             f"A soft limit: small scores stay as they are, large ones bend towards {self.cap:.3g}.",
             Role.SCORES,
         )
-        return (*stages, Stage(capped, self))
+        return (*steps, ScoreStep(capped, self))
 
     @property
     def _has_only_temperature(self) -> bool:
@@ -260,8 +261,8 @@ def register(cls: ScoreClass) -> ScoreClass:
     return cls
 
 
-def same_width(query: Tensor, key: Tensor) -> None:
-    """Refuse vectors of different widths, with a ValueError."""
+def check_same_width(query: Tensor, key: Tensor) -> None:
+    """Raise a ValueError for vectors of different widths."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
 
@@ -279,11 +280,11 @@ class Dot(Score):
     explanation = "Every query meets every key: one dot product per cell. Large where the two point the same way."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        same_width(query, key)
+        check_same_width(query, key)
         return query @ key.transpose(-2, -1)
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
-        formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
+        formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {format_products(pair.query, pair.key)}"
         return ScoreDerivation(float(pair.query @ pair.key), formula)
 
     def origin(self, query: Tensor, key: Tensor) -> Origin:
@@ -328,7 +329,7 @@ class General(Score):
         return query @ self.W @ key.transpose(-2, -1)
 
     @classmethod
-    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, n_hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_k)}
 
 
@@ -348,10 +349,10 @@ class Cosine(Score):
         normalise = torch.nn.functional.normalize
         return Dot()(normalise(query, dim=-1, eps=1e-12), normalise(key, dim=-1, eps=1e-12))
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
         value, dot = float(self(pair.query[None], pair.key[None])), float(pair.query @ pair.key)
-        lengths = rf"{number(float(pair.query.norm()))} \cdot {number(float(pair.key.norm()))}"
-        return ScoreDerivation(value, rf"\frac{{{number(dot)}}}{{{lengths}}}")
+        lengths = rf"{format_latex(float(pair.query.norm()))} \cdot {format_latex(float(pair.key.norm()))}"
+        return ScoreDerivation(value, rf"\frac{{{format_latex(dot)}}}{{{lengths}}}")
 
 
 @register
@@ -392,8 +393,8 @@ class Additive(Score):
         return Origin("product", (Matrix(self.v[None], Role.SCORES, "v"), hidden))
 
     @classmethod
-    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        n = hidden or max(d_q, d_k)
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, n_hidden: int | None = None) -> dict[str, Tensor]:
+        n = n_hidden or max(d_q, d_k)
         return {"W_q": _identity(n, d_q), "W_k": _identity(n, d_k), "v": torch.ones(n, dtype=torch.float64)}
 
 
@@ -419,17 +420,17 @@ class Concat(Score):
     def __post_init__(self) -> None:
         _check_rows(f"{self.name}.W", self.W, self.v)
 
-    def _apart(self, d_q: int, d_k: int) -> Additive:
+    def _as_additive(self, d_q: int, d_k: int) -> Additive:
         if self.W.shape[-1] != d_q + d_k:
             raise ValueError(f"W needs {d_q + d_k} columns for [q; k], got {self.W.shape[-1]}")
         return Additive(self.W[:, :d_q], self.W[:, d_q:], self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        return self._apart(query.shape[-1], key.shape[-1])(query, key)
+        return self._as_additive(query.shape[-1], key.shape[-1])(query, key)
 
     @classmethod
-    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
-        W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, hidden).values()
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, n_hidden: int | None = None) -> dict[str, Tensor]:
+        W_q, W_k, v = Additive.plain_parameters(d_q, d_k, n_keys, n_hidden).values()
         return {"W": torch.cat([W_q, W_k], 1), "v": v}
 
 
@@ -459,10 +460,10 @@ class Location(Score):
         return query @ self.W[: key.shape[-2]][cols].T
 
     @classmethod
-    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:
+    def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, n_hidden: int | None = None) -> dict[str, Tensor]:
         return {"W": _identity(d_q, d_q)[torch.arange(n_keys) % d_q]}
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
         return ScoreDerivation(float(self.W[pair.cell[1]] @ pair.query))
 
 
@@ -486,13 +487,13 @@ class L2(Score):
     )
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        same_width(query, key)
+        check_same_width(query, key)
         return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
 
-    def numbers(self, pair: Pair) -> ScoreDerivation:
+    def derive(self, pair: VectorPair) -> ScoreDerivation:
         halves = 0 - 0.5 * (pair.query - pair.key).square()
         pairs = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
-        squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in pairs)
+        squares = join_terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in pairs)
         formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
         return ScoreDerivation(float(halves.sum()), formula)
 
@@ -526,7 +527,7 @@ def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
 
 
 def score_from_json(values: Mapping[str, Any]) -> Score:
-    """Return what to_json_value() made, with parameters in float64; what else is in the values is passed over.
+    """Return the score of which to_json_value() made the values, with parameters in float64; others are ignored.
 
     A KeyError where the score is not in SCORES, or lacks a parameter.
     """

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, number
+from attention_core.attention.scores import ScaledDot, Score, VectorPair, format_latex
 from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, finite_normaliser, upcast_half
 from attention_core.attention.types import (
-    ALL,
     NO_ORIGIN,
     Axis,
     Compute,
@@ -82,7 +81,7 @@ def step_of(trace: AttentionTrace, name: str) -> Step:
     return steps[name]
 
 
-def projections(
+def projection_steps(
     matrices: Sequence[Tensor | Compute],
     rows: Sequence[Axis],
     columns: Sequence[Axis | None] = (None, None, None),
@@ -96,14 +95,14 @@ def projections(
 ) -> tuple[Step, ...]:
     """Return queries, keys and values as steps.
 
-    Matrices, the axes of their rows and columns (see Text.step), origins and further blanks come in threes. Formula,
-    code and explanation are templates: $letter, $name and $meaning come from VECTORS, other blanks from the arguments.
+    Each of the three has its matrix, the axes of its rows and columns (see Text.step), its origin, and its text for
+    each of the blanks. Formula, code and explanation are templates: $letter, $name and $meaning come from VECTORS.
     """
     steps = []
     for index, (name, title, letter, role, meaning) in enumerate(VECTORS):
-        row_blanks = {blank: texts[index] for blank, texts in blanks.items()}
+        own_blanks = {blank: texts[index] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
-        text = text.filled(name=name, letter=letter, meaning=meaning, **row_blanks)
+        text = text.filled(name=name, letter=letter, meaning=meaning, **own_blanks)
         steps.append(text.step(matrices[index], rows[index], columns[index], inputs).with_origin(origins[index]))
     return tuple(steps)
 
@@ -118,7 +117,7 @@ def projection_origins(
     ]
 
 
-def affine(**linears: nn.Linear) -> dict[str, Tensor]:
+def affine_parameters(**linears: nn.Linear) -> dict[str, Tensor]:
     """Return weight and bias of Q=linear as W_Q and b_Q, for the code x @ W_Q + b_Q; other letters likewise."""
     weights = {f"W_{letter}": linear.weight.T for letter, linear in linears.items()}
     return weights | {f"b_{letter}": linear.bias for letter, linear in linears.items()}
@@ -135,7 +134,7 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
         return upcast_half(vectors(head)[rows][:, cols])
 
-    return projections(
+    return projection_steps(
         [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
         (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
         [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
@@ -157,7 +156,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     story, inputs = trace.story, partial(_code_values, trace)
     pairs = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
-    if trace.key.shape[-1] == 0:
+    if trace.key.shape[-1] == 0:  # a trace of weights alone
         text = RECORDED_WEIGHTS if trace.has_softmax else RECORDED_SIGNED_WEIGHTS
         return (text.step(trace.weights, *pairs, partial(_recorded_values, trace)),)
     steps = _score_steps(trace, inputs)
@@ -179,7 +178,7 @@ def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[T
     elif trace.sinks is None and trace.has_mask:
         explanation = f"{weights.explanation} A query that may see no key has weights of 0."
         weights = replace(weights, code=weights.code + BLIND_CODE, explanation=explanation)
-    elif not trace.edits and trace.sinks is None and len(steps) == 2:
+    elif not trace.edits and trace.sinks is None and len(steps) == 2:  # scores and scaled scores: no bias, not causal
         is_plain = trace.score.to_json_value() == ScaledDot().to_json_value()
         context = replace(context, formula=PLAIN_FORMULA) if is_plain else context
     if "weights" in _edit_targets(trace):
@@ -194,17 +193,17 @@ def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[T
 def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:
     """Return the steps from the first score to the mask."""
     pairs = trace.story.query_axis, trace.story.key_axis
-    stages = trace.edited_score.stages(trace.key.shape[-1])
-    texts = [stage.text if trace.has_softmax else _without_softmax(stage.text) for stage in stages]
-    scored: list[tuple[Text, Compute]] = [
-        (text, partial(_raw_scores, trace, stage)) for text, stage in zip(texts, stages, strict=True)
+    score_steps = trace.edited_score.steps(trace.key.shape[-1])
+    unmasked: list[tuple[Text, Compute]] = [
+        (text if trace.has_softmax else _without_softmax(text), partial(_raw_scores, trace, score))
+        for text, score in score_steps
     ]
     if trace.bias is not None:
-        scored.append((TEXTS["bias"], trace.scores))
-    last = scored[-1][0]
-    scored[-1] = replace(last, code=last.code + _edits_code(trace)), trace.scores
-    origin, steps = partial(_score_origin, trace, stages[0].compute), list[Step]()
-    for text, compute in scored:
+        unmasked.append((TEXTS["bias"], trace.scores))
+    last_text, _ = unmasked.pop()
+    unmasked.append((replace(last_text, code=last_text.code + _edits_code(trace)), trace.scores))
+    origin, steps = partial(_score_origin, trace, score_steps[0].compute), list[Step]()
+    for text, compute in unmasked:
         steps.append(text.step(compute, *pairs, inputs).with_origin(origin))
         origin = partial(steps[-1].origin_of_next, "change")
     if trace.has_mask or trace.is_causal:
@@ -228,8 +227,8 @@ def _without_softmax(text: Text) -> Text:
     return replace(text, explanation=" ".join(sentences) or "Every score is multiplied by the same number.")
 
 
-def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
-    return stage.compute.tile(upcast_half(trace.query[head, rows]), trace.key_of(head), cols)
+def _raw_scores(trace: AttentionTrace, score: Score, head: int, rows: Rows, cols: Rows) -> Tensor:
+    return score.tile(upcast_half(trace.query[head, rows]), trace.key_of(head), cols)
 
 
 def _edits_code(trace: AttentionTrace) -> str:
@@ -265,28 +264,24 @@ def _edit_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return the values in the lines of edits: the order of keys, a factor, changed cells and their new numbers."""
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
     order = torch.arange(trace.n_keys, device=trace.query.device)
-    for moved in (edit.key_order(trace, head) for edit in edits):
-        order = order if moved is None else moved[order]
+    for next_order in (edit.key_order(trace, head) for edit in edits):
+        order = order if next_order is None else next_order[order]
     named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
     by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _edit_targets(trace)}
     if "scores" in by_target:
-        queries = _query_positions(trace, trace.changed_rows(head, by_target["scores"]))
+        queries, _ = trace.positions(trace.changed_rows(head, by_target["scores"]))
         before = trace.score_tile(head, queries, before=BEFORE_ALL_EDITS)
         named |= _changed_cells(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
     if "weights" in by_target:
-        queries = _query_positions(trace, trace.changed_rows(head, by_target["weights"]))
+        queries, _ = trace.positions(trace.changed_rows(head, by_target["weights"]))
         normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
-        before = trace.unset_weights(trace.scores(head, queries), normaliser, head, queries)
+        before = trace.weights_before_edits(trace.scores(head, queries), normaliser, head, queries)
         named |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
     if "context" in by_target:
-        queries, before = _query_positions(trace, ALL), trace.weighted_sum(head)
+        (queries, _), before = trace.positions(), trace.weighted_sum(head)
         after = trace.edited_context(head, before)
         named |= _changed_cells(("context_rows", "context_columns", "taken"), queries, before, after)
     return named
-
-
-def _query_positions(trace: AttentionTrace, rows: Rows) -> Tensor:
-    return torch.arange(trace.n_queries, device=trace.query.device)[rows]
 
 
 def _changed_cells(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:
@@ -305,15 +300,15 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
     The arguments count from 0, the formula from 1.
     """
-    for index, stage in enumerate(trace.edited_score.stages(trace.key.shape[-1])):
-        if stage.text.name == step.name:
+    for index, (text, score) in enumerate(trace.edited_score.steps(trace.key.shape[-1])):
+        if text.name == step.name:
             vectors = upcast_half(trace.query[head, query]), upcast_half(trace.key_of(head)[key])
-            numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
+            derivation = score.derive(VectorPair(*vectors, (query, key)))
             actual, primes = float(step.value(head, [query], [key])), "'" * index
-            name, formula = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.formula
-            if trace.edits and not _is_close(actual, numbers.value):
-                return f"{name} = {number(actual)}"  # an edit made it, not the formula
-            return f"{name} = {formula} = {number(actual)}" if formula else None
+            name = f"S{primes}_{{{query + 1},{key + 1}}}"
+            if trace.edits and not _is_close(actual, derivation.value):
+                return f"{name} = {format_latex(actual)}"  # an edit made it, not the formula
+            return f"{name} = {derivation.formula} = {format_latex(actual)}" if derivation.formula else None
     if step.name == "weights":
         return _weight_formula(trace, head, query, key)
     return _context_formula(trace, head, query) if step.name == "context" else None
@@ -325,10 +320,10 @@ def _weight_formula(trace: AttentionTrace, head: int, query: int, key: int) -> s
     if trace.has_softmax:
         log_normaliser = trace.log_normaliser[head, query]
         row_sum = float(log_normaliser.exp())
-        # else it is masked, hidden, set beside the softmax, or too large to be written out
+        # no fraction where the cell is hidden, an edit sets its weight, or the sum is too large to be written
         if math.isfinite(row_sum) and _is_close(weight, float((score - log_normaliser).exp())):
-            formula = rf" = \frac{{e^{{{number(float(score))}}}}}{{{number(row_sum)}}}"
-    return f"{name}{formula} = {number(weight)}"
+            formula = rf" = \frac{{e^{{{format_latex(float(score))}}}}}{{{format_latex(row_sum)}}}"
+    return f"{name}{formula} = {format_latex(weight)}"
 
 
 def _context_formula(trace: AttentionTrace, head: int, query: int) -> str | None:
@@ -336,7 +331,7 @@ def _context_formula(trace: AttentionTrace, head: int, query: int) -> str | None
     if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
         return None  # an edit made it, not the sum
     top = weights.topk(min(MAX_SUMMANDS, trace.n_keys)).indices.tolist()
-    summands = " + ".join(rf"{number(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
+    summands = " + ".join(rf"{format_latex(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
     return rf"c_{{{query + 1}}} = {summands}" + (r" + \dots" if trace.n_keys > len(top) else "")
 
 
@@ -359,8 +354,8 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     remaining = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
     top = weights.masked_fill(~remaining, -1).topk(min(n, int(remaining.sum()))).indices
     remaining[top] = False
-    names = [trace.story.key_axis.labels[key] for key in top.tolist()]
-    table = pd.DataFrame({"key": names} | {name: to_array(column[top]) for name, column in numbers.items()})
+    labels = [trace.story.key_axis.labels[key] for key in top.tolist()]
+    table = pd.DataFrame({"key": labels} | {name: to_array(column[top]) for name, column in numbers.items()})
     if not remaining.any():
         return table
     remainder = {

@@ -36,9 +36,8 @@ class AttentionScores:
     key: Tensor  # (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of)
     score: Score = field(default_factory=ScaledDot)  # the scoring function, query and key -> scores
     mask: Tensor | None = None  # bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend
-    is_causal: bool = False  # whether query i may attend to keys 0 to i only, besides the mask; takes no memory
-    # where it is causal, how many keys up to its own a query may attend to; None = all. Takes no memory.
-    window: int | None = None
+    is_causal: bool = False  # whether query i may attend to keys 0 to i only, besides the mask
+    window: int | None = None  # where it is causal, how many keys up to its own a query may attend to; None = all
     # float, broadcastable to (n_heads, n_queries, n_keys), added to the scores
     bias: Tensor | None = field(default=None, repr=False)
     # broadcastable to (n_heads, n_queries), one more score in each row's softmax, which belongs to no key, so that the
@@ -124,8 +123,7 @@ class AttentionScores:
         edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
         query = upcast_half(self.query[head, rows])
         permuted_cols = cols
-        for edit in edits:
-            order = edit.key_order(self, head)
+        for order in (edit.key_order(self, head) for edit in edits):
             permuted_cols = permuted_cols if order is None else order[permuted_cols]
         score = self.edited_score if score is None else score
         tile = score.tile(query if dtype is None else query.to(dtype), self.key_of(head), permuted_cols)
@@ -136,7 +134,7 @@ class AttentionScores:
             return tile
         if (factor := self.score_multiplier(head)) != 1:
             tile = tile * factor
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         for edit in edits:
             if edit.apply_order < before:
                 edit.change_scores(self, head, queries, keys, tile)
@@ -161,7 +159,7 @@ class AttentionScores:
         edits = [edit for edit in self.ordered_edits if edit.apply_order < before and edit.applies_to(head)]
         if tile is None and not edits:
             return None
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         for edit in edits:
             hidden = edit.hidden(self, head, queries, keys)
             if hidden is not None:
@@ -186,7 +184,7 @@ class AttentionScores:
         tile = None if self.mask is None else self.mask_of_head(head)[rows][:, cols].to(self.query.device)
         if not self.is_causal:
             return tile
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         past = keys <= queries[:, None]
         if self.window is not None:
             past &= keys > queries[:, None] - self.window
@@ -213,13 +211,13 @@ class AttentionScores:
         sinks = self.sinks.expand(self.query.shape[:2])[head, rows]
         return torch.logaddexp(log_normaliser, sinks.to(log_normaliser))
 
-    def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
-        """Yield (rows, weights, log-normalisers) of all keys in blocks of rows, with normalisers computed on the way.
+    def weight_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
+        """Yield (rows, weights, log-normalisers) in blocks of these rows, ALL or a sequence, over all keys.
 
         A query that sees no key has weights of 0. Without a softmax the log-normalisers mean nothing.
         """
-        chosen = range(self.n_queries) if isinstance(rows, slice) else rows
-        for span in spans(0, len(chosen), ROWS_AT_ONCE):
+        n_rows = self.n_queries if isinstance(rows, slice) else len(rows)
+        for span in spans(0, n_rows, ROWS_AT_ONCE):
             block = span if isinstance(rows, slice) else rows[span]
             scores = self.masked_scores(head, block)
             if self.has_softmax:
@@ -231,27 +229,28 @@ class AttentionScores:
             else:
                 log_normaliser, weights = scores[:, 0], scores
             weights = weights.masked_fill(scores == -math.inf, 0)
-            yield block, self.with_set_weights(weights, head, block), log_normaliser
+            yield block, self.apply_weight_edits(weights, head, block), log_normaliser
 
     def weights_of(
         self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
     ) -> Tensor:
         """Return the weights of a tile of scores; log_normaliser (n_rows,) is None where there is no softmax."""
-        return self.with_set_weights(self.unset_weights(scores, log_normaliser, head, rows, cols), head, rows, cols)
+        weights = self.weights_before_edits(scores, log_normaliser, head, rows, cols)
+        return self.apply_weight_edits(weights, head, rows, cols)
 
-    def unset_weights(
+    def weights_before_edits(
         self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
     ) -> Tensor:
-        """Return the weights before those edits that set weights after the softmax; the rest is as in weights_of()."""
+        """Return the weights of a tile as weights_of() does, before those edits that set weights after the softmax."""
         allowed = self.allowed(head, rows, cols)
         if log_normaliser is not None:
             scores = (scores - finite_normaliser(log_normaliser)[:, None]).exp_()  # in place: half the memory
         return scores if allowed is None else scores.masked_fill(~allowed, 0)
 
-    def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+    def apply_weight_edits(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
         """Change weights in place by the edits that set weights after the softmax; return the same tensor."""
         if self.edits:
-            queries, keys = self._positions(rows, cols)
+            queries, keys = self.positions(rows, cols)
             for edit in self.ordered_edits:
                 if edit.applies_to(head):
                     edit.change_weights(self, head, queries, keys, weights)
@@ -264,7 +263,8 @@ class AttentionScores:
                 context = edit.context(head, context)
         return context
 
-    def _positions(self, rows: Rows, cols: Rows) -> tuple[Tensor, Tensor]:
+    def positions(self, rows: Rows = ALL, cols: Rows = ALL) -> tuple[Tensor, Tensor]:
+        """Return the indices of the queries and of the keys of a tile, int64 (n_rows,) and (n_cols,)."""
         device = self.query.device
         return torch.arange(self.n_queries, device=device)[rows], torch.arange(self.n_keys, device=device)[cols]
 
@@ -355,9 +355,9 @@ class AttentionTrace(AttentionScores):
 
         Each whole row sums to 1, or to less where a sink takes a share; without a softmax it may sum to anything.
         """
-        return self._normalised(self.scores(head, rows, cols), head, rows, cols)
+        return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
 
-    def _normalised(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+    def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
         log_normaliser = self.log_normaliser[head, rows] if self.has_softmax else None
         return self.weights_of(scores, log_normaliser, head, rows, cols)
 
@@ -391,8 +391,8 @@ class AttentionTrace(AttentionScores):
         """Yield (rows, scores, weights) block by block, so that no caller needs the whole matrix at once."""
         for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
             scores = self.scores(head, rows)
-            before = scores.clone() if self.edits else scores  # edits of weights would write into the scores
-            yield rows, scores, self._normalised(before, head, rows)
+            overwritten = scores.clone() if self.edits else scores  # edits of weights work in place
+            yield rows, scores, self._weights_of(overwritten, head, rows)
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average a head in one pass over its blocks; `received` over `queries`, bool (n_queries,), None = all."""
@@ -448,7 +448,7 @@ class TracedModel(nn.Module):
             return self(item[None], edits=edits, trace=True).traces[0]
 
 
-def first_trace(
+def item_trace(
     query: Tensor, key: Tensor, value: Tensor, output: AttentionOutput, story: Story, **attributes: Any
 ) -> AttentionTrace:
     """Return the trace of a batch's first item, of query, key and value (batch, n_heads, n, d) and attend's output."""

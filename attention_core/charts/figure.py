@@ -8,7 +8,8 @@ from attention_core.charts.ramps import DARK_COLOUR, FAINT, FONT_SIZE, LABEL_COL
 
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
-PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
+PER_INCH, POINTS_PER_INCH = 96, 72  # screen pixels, as CSS counts them, and points of PDF
+PER_MILLIMETRE = PER_INCH / 25.4  # screen pixels
 SHARPNESS = 2  # pixels of a PNG along one on the screen
 FORMATS = ("svg", "pdf", "png")
 FONT_STYLE = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "titleFontWeight": "normal"}
@@ -36,14 +37,14 @@ THEME: dict[str, Any] = {
     "view": {"stroke": "transparent"},
 }
 """Of charts in files."""
-SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
+SVG_SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
 def figure(chart: Any, form: str, *, title: str = "", width: float | None = None) -> bytes:
     """Return a chart as a file in one of FORMATS, light and with its colour bar; a ValueError where it is none of them.
 
-    Words stay words: an SVG names a family of letters and what may stand for it, a PDF embeds them. The width is in
-    millimetres in print, such as COLUMN; letters grow and shrink with it. It is as on the screen if None.
+    Texts stay texts: an SVG names font families, a PDF embeds the font. The width is in millimetres in print, such as
+    COLUMN; letters grow and shrink with it. It is as on the screen if None.
     """
     if form not in FORMATS:
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")
@@ -51,18 +52,18 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
 
     spec = themed(chart.to_dict())
     if title:
-        across = spec.get("width")
-        lines = wrap(title, max(24, int(across / 6)) if isinstance(across, int | float) else 48)
+        plot_width = spec.get("width")
+        lines = wrap(title, max(24, int(plot_width / 6)) if isinstance(plot_width, int | float) else 48)
         spec["title"] = {"text": lines, "fontSize": 13, "fontWeight": "normal", "offset": 10}
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    _, across, down = SIZE.search(svg).groups()  # type: ignore[union-attr]
-    ratio = 1.0 if width is None else width * PER_MILLIMETRE / float(across)
+    pixels = [float(side) for side in SVG_SIZE.search(svg).group(2, 3)]  # type: ignore[union-attr]
+    enlargement = 1.0 if width is None else width * PER_MILLIMETRE / pixels[0]
     if form == "png":
-        dots = SHARPNESS * 96 / ratio  # in an inch of print
-        return vl_convert.svg_to_png(svg, scale=SHARPNESS * 72 / dots, ppi=dots)
-    unit, of_a_pixel = ("mm", ratio / PER_MILLIMETRE) if form == "svg" else ("", ratio * 72 / 96)
-    sides = f'width="{float(across) * of_a_pixel:.2f}{unit}" height="{float(down) * of_a_pixel:.2f}{unit}"'
-    svg = SIZE.sub(rf"\1 {sides}", svg, count=1)
+        ppi = SHARPNESS * PER_INCH / enlargement  # dots in an inch of print
+        return vl_convert.svg_to_png(svg, scale=SHARPNESS * POINTS_PER_INCH / ppi, ppi=ppi)
+    unit, per_unit = ("mm", PER_MILLIMETRE) if form == "svg" else ("", PER_INCH / POINTS_PER_INCH)
+    sides = (f"{side * enlargement / per_unit:.2f}{unit}" for side in pixels)
+    svg = SVG_SIZE.sub(r'\1 width="{}" height="{}"'.format(*sides), svg, count=1)
     return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
 
 

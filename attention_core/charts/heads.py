@@ -170,7 +170,7 @@ def heads_chart(
         spec,
         {
             "bar": layers.bar_data(pictures.ramp),
-            "whole": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
+            "image": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
             "edges": rectangles(left, top, pictures.width, pictures.height),
             "above": above,
             "beside": beside,
@@ -188,7 +188,7 @@ def _heads_chart(bar: Bar, picture_size: tuple[int, int], select: str | None, si
     ticks = "datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : data('bar')[1].name"
     drawing = [
         layers.bar_layer(bar, labelExpr=ticks, titleLimit=400),
-        layers.images("whole", space, smooth=True),  # narrow pages shrink it
+        layers.images("image", space, smooth=True),  # narrow pages shrink it
         named("edges").mark_rect(**EDGE).encode(**space),
         layers.texts("above", space, **small),
         layers.texts("beside", space, angle=270, **small),

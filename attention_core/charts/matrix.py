@@ -1,6 +1,7 @@
 """Matrices as charts: cells with numbers when small, one crisp image when large."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
 MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT, FONT_SIZE = 34, 16, 11
 """Screen pixels that a cell needs to carry its number, if the number's letters have this size."""
-MIN_CELL = 26  # screen pixels of the short side of cells in a long thin matrix
+MIN_CELL_SIDE = 26  # screen pixels of the short side of cells in a long thin matrix
 MAX_BAR_LENGTH = 260  # screen pixels of a colour bar
+NO_NUMBERS = 99  # a font size for which no cell has room
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
 TOOLTIP_BLOCKS = 40  # an image has at most this many blocks a side, each with a tooltip
 MAX_ROW_BLOCKS = 1200  # the same in all of an image whose rows can be selected: each block is a piece of one row
@@ -73,9 +75,9 @@ def matrix_chart(
     if matrix.shape != (len(row_axis), len(col_axis)):
         raise ValueError(f"matrix {matrix.shape} does not fit axes of {len(row_axis)} and {len(col_axis)}")
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
-    n_rows, n_cols = matrix.shape  # cells are square, but a long thin matrix is widened to tell its columns apart
-    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, MIN_CELL * n_rows))
-    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, MIN_CELL * n_cols))
+    n_rows, n_cols = matrix.shape  # cells are square, but wider in a long thin matrix, to tell its columns apart
+    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, MIN_CELL_SIDE * n_rows))
+    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, MIN_CELL_SIDE * n_cols))
     if max(matrix.shape) > MAX_RECT_SIDE:
         return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height), select)
     data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
@@ -124,15 +126,15 @@ def _cells(
     tooltip = _cell_tooltip(rows, columns, bar)
     cells = named("cells").mark_rect(invalid=None).encode(x, y, colour, tooltip=tooltip)
     if hover_rows:
-        hovered = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
+        hovered = alt.selection_point(name="hovered_row", fields=["row"], on="pointerover", clear="pointerout")
         opacity = alt.condition(hovered, alt.value(1), alt.value(0.3))
         cells = cells.encode(opacity=opacity).properties(name="view_cells").add_params(hovered)
     cells = layers.clickable(cells, select, "row", "col") if select else cells
-    drawing = [named("bar").mark_point(**QUIET, opacity=0, size=0), cells]  # Vega knows the data of what is drawn
+    drawing = [named("bar").mark_point(**QUIET, opacity=0, size=0), cells]  # so that expressions find the data "bar"
     enlargement = font_size / FONT_SIZE
     if cell_width >= MIN_NUMBER_WIDTH * enlargement and cell_height >= MIN_NUMBER_HEIGHT * enlargement:
         numbers = named("cells").mark_text(tooltip=None, fontSize=font_size, aria=True)
-        numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_contrast(bar))
+        numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_number_colour(bar))
         drawing.append(numbers.transform_filter("!datum.masked"))
     if is_framed:
         drawing += layers.halo_outlines("framed", CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
@@ -156,7 +158,7 @@ def _tooltip_titles(rows: AxisTexts, columns: AxisTexts) -> tuple[str, str]:
     return titles if rows.title != columns.title else (f"{rows.title}, row", f"{columns.title}, column")
 
 
-def _contrast(bar: Bar) -> alt.ColorValue:
+def _number_colour(bar: Bar) -> alt.ColorValue:
     """Return the colour in which a number can be read on its cell: white where the bar's colour there is dark."""
     colours = Ramp(bar.colours, 0, 1).lookup(64)
     if colours[:, 3].min() < 255:  # the page shows through: the colour of its letters can be read
@@ -172,7 +174,7 @@ def _label_axis(
 ) -> alt.Axis:
     """Return an axis of positions with texts as labels, so that repeated words stay apart; slanted where too long."""
     n, longest = len(texts.labels), max(map(len, texts.labels), default=0)
-    interval = -(-n // max(1, int(length // LABEL_DISTANCE)))
+    interval = math.ceil(n / max(1, length // LABEL_DISTANCE))  # from one position with a label to the next
     fits = is_upright or longest <= 3 or LETTER_WIDTH * longest <= interval * length / max(n, 1)
     return alt.Axis(
         title=texts.title,
@@ -212,7 +214,7 @@ def _image_chart(
         data["row"] = cells | rectangles(cells["col"], marked_row, row=marked_row)
     data["blocks"] = blocks | ({"row": blocks["top"], "col": blocks["left"]} if select else {})
     data["bar"] = layers.bar_data(ramp)
-    data["whole"] = rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
+    data["image"] = rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
     if marked_row is not None:  # a frame, or a line where rows are thinner than it
         data["marked"] = {"top": [marked_row], "bottom": [marked_row + 1]}
     rows, columns = (
@@ -237,7 +239,7 @@ def _image(
     x = alt.X("left:Q", title=columns.title, scale=layers.exact_scale(0, n_cols), axis=across)
     y = alt.Y("top:Q", title=rows.title, scale=layers.exact_scale(n_rows, 0), axis=down)
     zoom = alt.selection_interval(name="param_zoom", encodings=["x", "y"], bind="scales")
-    image = layers.images("whole", {**CORNERS, "x": x, "y": y}, clip=True)
+    image = layers.images("image", {**CORNERS, "x": x, "y": y}, clip=True)
     number_title = f" {bar.title.lower()}" if bar.title else ""
     row_title, column_title = _tooltip_titles(rows, columns)
     tooltip = [
@@ -261,7 +263,7 @@ def _image(
 
 def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis, n_blocks: tuple[int, int]) -> Columns:
     """Return rectangles with mean and largest number, one for each of n_blocks (down, across) at most."""
-    block_rows, block_cols = (-(-n // blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
+    block_rows, block_cols = (math.ceil(n / blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
     largest = reduce_blocks(finite, (block_rows, block_cols), np.fmax)
     counts = reduce_blocks(np.isfinite(matrix).astype(float), (block_rows, block_cols), np.add)
@@ -273,6 +275,6 @@ def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis, n_blocks:
     columns = {name: values.ravel().round(6).astype(np.float32) for name, values in numbers.items()}
     blocks = rectangles(lefts, tops, widths, heights, **columns)
     for name, axis, n, index in (("rows", row_axis, block_rows, rows), ("cols", col_axis, block_cols, cols)):
-        spans = [f"{first + 1} to {min(first + n, len(axis))}" for first in range(0, len(axis), n)]
-        blocks[name] = np.array(spans if n > 1 else axis.labels, object)[index]
+        ranges = [f"{first + 1} to {min(first + n, len(axis))}" for first in range(0, len(axis), n)]
+        blocks[name] = np.array(ranges if n > 1 else axis.labels, object)[index]
     return blocks

@@ -45,7 +45,7 @@ def overlay(
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, float(weights.max()))
     width, height = _screen_size(picture, size)
     pictures = {"picture": image_png(picture), "map": map_png(weights, ramp, smooth)}
-    data = {"whole": rectangles(0, 0, columns, rows, **pictures), **position_data(weights, "weight")}
+    data = {"image": rectangles(0, 0, columns, rows, **pictures), **position_data(weights, "weight")}
     if marked is not None:
         data["marked"] = rectangles(marked % columns, marked // columns)
     if bar:
@@ -68,9 +68,9 @@ def _overlay(
 ) -> alt.LayerChart:
     space = layers.corners(*cells)
     drawing = [
-        layers.images("whole", space, "picture", clip=True, smooth=True),
-        layers.images("whole", space, "map", clip=True, smooth=smooth, opacity=opacity),
-        named("whole").mark_rect(**EDGE).encode(**space),
+        layers.images("image", space, "picture", clip=True, smooth=True),
+        layers.images("image", space, "map", clip=True, smooth=smooth, opacity=opacity),
+        named("image").mark_rect(**EDGE).encode(**space),
     ]
     if is_marked:
         drawing.append(layers.outlined("marked", CORNERS, 2))

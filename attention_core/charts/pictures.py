@@ -32,7 +32,7 @@ def picture(
     """
     height, width = values.shape
     scale = size / max(values.shape)
-    data = {"whole": rectangles(0, 0, width, height, url=matrix_png(values, ramp))}
+    data = {"image": rectangles(0, 0, width, height, url=matrix_png(values, ramp))}
     data |= position_data(values, name := title or "value")
     if outline is not None:
         rows, columns = np.nonzero(outline > 0.5)
@@ -61,8 +61,8 @@ def _picture(
     tooltip: str,
     size: tuple[int, int],
 ) -> alt.LayerChart:
-    image = layers.images("whole", layers.corners(*cells), clip=True)
-    drawing = [image, named("whole").mark_rect(**EDGE).encode(**CORNERS)]
+    image = layers.images("image", layers.corners(*cells), clip=True)
+    drawing = [image, named("image").mark_rect(**EDGE).encode(**CORNERS)]
     if is_outlined:
         drawing.append(named("dots").mark_circle(**QUIET, color=GREY, size=4, opacity=0.7).encode(**MIDDLE))
     if bar:
@@ -87,7 +87,7 @@ def layered_picture(
     """
     rows, columns = shape
     urls = {f"layer{number}": content for number, content in enumerate(pngs)}
-    data = {"whole": rectangles(0, 0, columns, rows, **urls)}
+    data = {"image": rectangles(0, 0, columns, rows, **urls)}
     if marked is not None:
         data["marked"] = rectangles(marked % columns, marked // columns)
     return Chart(_layered_picture(tuple(urls), shape, tuple(row_labels), smooth, marked is not None, size), data)
@@ -109,8 +109,8 @@ def _layered_picture(
         texts = layers.label_expression(row_labels, "floor(datum.value)")
         axis = alt.Axis(title=None, values=middles, labelExpr=texts, grid=False)
     space = layers.corners(columns, rows, y=alt.Y("top:Q", axis=axis, scale=layers.exact_scale(rows, 0)))
-    drawing = [layers.images("whole", space, name, clip=True, smooth=smooth) for name in reversed(names)]
-    drawing.append(named("whole").mark_rect(**EDGE).encode(**space))
+    drawing = [layers.images("image", space, name, clip=True, smooth=smooth) for name in reversed(names)]
+    drawing.append(named("image").mark_rect(**EDGE).encode(**space))
     if is_marked:
         drawing.append(layers.outlined("marked", CORNERS, 2))
     return layers.fixed_size(drawing, *size)

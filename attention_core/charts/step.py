@@ -40,38 +40,38 @@ def step_chart(
         step: whose numbers are drawn.
         head: of several.
         query: is marked.
-        column: is marked in the place of the query, in pictures of a row.
+        column: is marked instead of the query where rows are pictures.
         size: screen pixels of the longer side, about.
         ink: the ramp from paper to ink.
-        columns: which of them are drawn, None = all.
+        columns: the positions whose pictures are drawn, None = all.
         framed: cells (row, column), see matrix_chart.
         n_keys: how many a query has, where rows and columns are not queries and keys.
         reach: a number that has the strongest colour where none is larger.
-        ramp: in the place of that of the step's role.
+        ramp: the colours, None = those of the step's role.
         hover_rows: of matrices, see matrix_chart.
         select: of matrices, see matrix_chart.
     """
     values, title = to_array(step.value(head).float()), step.title.lower()
-    grid, is_flat = step.picture
+    grid, are_rows_pictures = step.picture
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
-    axis, marked = (step.row_axis, column) if is_flat else (step.col_axis, query)
+    axis, marked = (step.row_axis, column) if are_rows_pictures else (step.col_axis, query)
     positions = [*(range(len(axis)) if columns is None else columns)]
     if grid:
-        values = (values if is_flat else values.T)[positions]
+        values = (values if are_rows_pictures else values.T)[positions]
     largest = np.abs(values[np.isfinite(values)]).max(initial=reach)
     ramp = ramp or ramp_for(step.role, np.array([largest]) if reach else values, n_keys or len(step.col_axis))
     if grid:
-        pictures, beside = values[:, : math.prod(grid)].reshape(-1, *grid), values[:, math.prod(grid) :]
+        n_cells = math.prod(grid)
+        pictures, outside = values[:, :n_cells].reshape(-1, *grid), values[:, n_cells:]
         if len(pictures) == 1:
             ramp, title = (ink, "ink") if step.role == Role.INPUT else (ramp, title)
             return picture(pictures[0], ramp, title=title, size=size - 120, marked=marked)
-        across = 4 if len(pictures) <= 16 else 6 if len(pictures) <= 24 else 8
-        side = (size - 10 * across) // across
-        numbers = [f"  ∅ {number[0]:.2g}" if len(number) else "" for number in beside]
-        labels = [f"{axis.labels[position]}{number}" for position, number in zip(positions, numbers, strict=True)]
-        return contact_sheet(pictures, labels, ramp, title=title, columns=across, size=side, marked=marked)
-    marked_row = query if len(step.row_axis) > 1 else None
+        n_across = 4 if len(pictures) <= 16 else 6 if len(pictures) <= 24 else 8
+        side = size // n_across - 10
+        suffixes = [f"  ∅ {numbers[0]:.2g}" if len(numbers) else "" for numbers in outside]
+        labels = [f"{axis.labels[position]}{suffix}" for position, suffix in zip(positions, suffixes, strict=True)]
+        return contact_sheet(pictures, labels, ramp, title=title, columns=n_across, size=side, marked=marked)
     return matrix_chart(
         values,
         step.row_axis,
@@ -80,7 +80,7 @@ def step_chart(
         title=title,
         size=size,
         ramp=ramp,
-        marked_row=marked_row,
+        marked_row=query if len(step.row_axis) > 1 else None,
         font_size=int(np.clip(size / max(values.shape) / 8, FONT_SIZE, 16)),
         framed=framed,
         hover_rows=hover_rows,

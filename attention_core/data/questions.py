@@ -54,8 +54,8 @@ class Question:
     relation: str | None = None  # one of RELATIONS, for the kinds "beside another" and "two steps away"
     digit: str | None = None  # "0" to "9", the digit that the question names, or None
     colour: str | None = None  # one of COLOURS, the colour that the question names, or None
-    # one of RELATIONS, for "two steps away": the first step, from the named digit to the one from which `relation`
-    # leads on; "left of" in "above the one left of the blue one"
+    # one of RELATIONS, for "two steps away": where the digit in between lies from the named one, such as "left of" in
+    # "above the one left of the blue one"
     between: str | None = None
 
     @property
@@ -91,7 +91,7 @@ def format_question(question: Question, rng: random.Random | None = None) -> str
     unfilled = [f"{{{slot}}}" for slot, choices in slots.items() if not choices]
     templates = [template for template in TEMPLATES[question.kind] if not any(slot in template for slot in unfilled)]
     template = rng.choice(templates) if rng else templates[0]
-    # A choice for every slot, needed or not: otherwise a seed would give other questions.
+    # Something is chosen for every slot, also for those that the template lacks: seeds stand for these questions.
     chosen = {
         slot: rng.choice(choices) if rng and len(choices) > 1 else "".join(choices[:1])
         for slot, choices in slots.items()
@@ -105,13 +105,12 @@ def format_question(question: Question, rng: random.Random | None = None) -> str
 
 def phrasings(question: Question) -> set[tuple[str, ...]]:
     """Return every wording of a question without fillers, each as its words."""
-    slots = _slots(question)
-    return {
-        tuple(template.format(**dict(zip(named, fillings, strict=True))).split())
-        for template in TEMPLATES[question.kind]
-        for named in [re.findall(r"{(\w+)}", template)]
-        for fillings in product(*(slots[slot] for slot in named))
-    }
+    slots, wordings = _slots(question), set()
+    for template in TEMPLATES[question.kind]:
+        names = re.findall(r"{(\w+)}", template)
+        for fillings in product(*(slots[name] for name in names)):
+            wordings.add(tuple(template.format(**dict(zip(names, fillings, strict=True))).split()))
+    return wordings
 
 
 def _slots(question: Question) -> dict[str, list[str]]:
@@ -151,19 +150,19 @@ _TEXTS = (*chain(*TEMPLATES.values(), *_PHRASES.values()), *_PHRASES, *FILLERS, 
 _EXTRA_WORDS = "one to the an from digits topmost bottommost leftmost rightmost"
 WORDS = tuple(sorted(set(re.sub(r"{\w*}", "", " ".join((*_TEXTS, _EXTRA_WORDS))).split())))
 """The vocabulary of questions, in alphabetical order."""
-UNKNOWN, FIRST_WORD = 1, 2
-"""Word numbers: 0 pads, 1 is a word that is not among WORDS, 2 the first of them."""
-_NUMBERS = {word: index + FIRST_WORD for index, word in enumerate(WORDS)}
+UNKNOWN, FIRST_WORD_ID = 1, 2
+"""Ids of words: 0 pads, 1 is a word that is not among WORDS, 2 the first of them."""
+_WORD_IDS = {word: index + FIRST_WORD_ID for index, word in enumerate(WORDS)}
 
 
-def numbers_of(words: Sequence[str]) -> list[int]:
-    """Return the model's number of each word."""
-    return [_NUMBERS.get(word, UNKNOWN) for word in words]
+def word_ids_of(words: Sequence[str]) -> list[int]:
+    """Return the id that the model reads for each word."""
+    return [_WORD_IDS.get(word, UNKNOWN) for word in words]
 
 
 def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
-    """Return word numbers as int64 (n, longest), padded with 0."""
-    return pad_sequence([torch.tensor(list(numbers)) for numbers in questions], batch_first=True)
+    """Return the ids of words of questions as int64 (n, longest), padded with 0."""
+    return pad_sequence([torch.tensor(list(word_ids)) for word_ids in questions], batch_first=True)
 
 
 MAX_WORDS = 24
@@ -179,6 +178,7 @@ _REPLACEMENTS |= {
     for form in (word, f"{word}s")
 }
 _CONTENT_WORDS = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
+NAMES_AND_CONJUNCTIONS = {*COLOURS, *DIGITS, "and", "or"}
 SCENE_WORDS = {"shirt", "person", "man", "woman", "boy", "girl", "player", "ball", "kicking"}
 NO_SCENE = (
     "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
@@ -187,7 +187,6 @@ NO_SCENE = (
 )
 FOUR_LOOKS = "That takes four looks, and I have three: for a digit that you name, one beside it, and one beside that."
 SINGLE_NAME = "Name one digit only, the last, as in “above the one left of the blue one”."
-NAMES_OR_JOINS = {*COLOURS, *DIGITS, "and", "or"}
 PLACE_AND_COLOUR = "Ask by place or by colour, not by both."
 NOTHING_BESIDES = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
@@ -224,7 +223,7 @@ def question_words(text: str) -> list[str]:
         f"This question has {len(text):,} characters. Ask in {QUESTION_LETTERS.maximum} or fewer; one thing at a time.",
     )
     letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
-    unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word
+    unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # an accent ends no word
     singular = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)  # "7s", "7's" -> "7"
     tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", singular))  # "left hand side"
     bare = (token if token in _REPLACEMENTS else token.removesuffix("'s") for token in tokens)
@@ -252,22 +251,22 @@ def parse_question(text: str) -> Question:
         request for request, pattern, unless in _REQUESTS if re.search(pattern, sentence) and not {*unless} & {*words}
     )
     request = next(fits, None)
-    relation, _, anchor = _relation(sentence)
-    between, middle, after = _relation(anchor)
+    relation, _, anchor = _split_at_relation(sentence)
+    between, noun, inner_anchor = _split_at_relation(anchor)  # of "the one left of the blue one" "the one" is the noun
     if between:
-        anchor = after
-        _refuse(_relation(after)[0], FOUR_LOOKS)
-        _refuse(_place(middle), PLACE_AND_COLOUR)
-        _refuse({*middle.split()} & NAMES_OR_JOINS or not {*middle.split()} & {"one", "digit"}, SINGLE_NAME)
-    _refuse(relation and _place(anchor), PLACE_AND_COLOUR)
-    place = None if relation else _place(sentence)
+        anchor = inner_anchor
+        _refuse(_split_at_relation(anchor)[0], FOUR_LOOKS)
+        _refuse(_find_place(noun), PLACE_AND_COLOUR)
+        _refuse({*noun.split()} & NAMES_AND_CONJUNCTIONS or not {*noun.split()} & {"one", "digit"}, SINGLE_NAME)
+    _refuse(relation and _find_place(anchor), PLACE_AND_COLOUR)
+    place = None if relation else _find_place(sentence)
     digit, colour = _digit_and_colour(anchor.split(), request)
     if not (request or relation or place):
         _refuse(sum(word in WORDS for word in words) < MIN_VOCABULARY_SHARE * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
     draft = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
     question = replace(draft, kind=_kind(request, draft))
-    for is_fault, why in _faults(question, words):
+    for is_fault, why in _possible_faults(question, words):
         _refuse(is_fault, why)
     for word in sentence.removesuffix(anchor).split() if relation else ():
         _refuse(word in (*COLOURS, *DIGITS), NOTHING_BESIDES.format(word, word))
@@ -286,8 +285,8 @@ def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _relation(sentence: str) -> tuple[str | None, str, str]:
-    """Return the first relation, the words before it and those after it, its anchor; all words as anchor if none."""
+def _split_at_relation(sentence: str) -> tuple[str | None, str, str]:
+    """Return the first relation, the words before it, and those after it: its anchor, which is all words if none."""
     for match in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
         side, level = match.groups()
         remainder = sentence[match.end() :]
@@ -298,7 +297,7 @@ def _relation(sentence: str) -> tuple[str | None, str, str]:
     return None, "", sentence
 
 
-def _place(sentence: str) -> str | None:
+def _find_place(sentence: str) -> str | None:
     matches = [re.search(f" ({sides})(?:most)? ", sentence) for sides in ("top|bottom", "left|right")]
     return " ".join(match[1] for match in matches if match) or ("middle" if " middle " in sentence else None)
 
@@ -326,7 +325,7 @@ def _kind(request: str | None, question: Question) -> QuestionKind:
     return QuestionKind.COLOUR_OF_DIGIT if request == "colour" and not names_colour else QuestionKind.DIGIT_OF_COLOUR
 
 
-def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
+def _possible_faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
     """Return the possible faults of a question of its kind: whether it has each, and the message that says so."""
     digit, colour = question.digit, question.colour
     location, named = question.place or question.relation, digit or colour
@@ -359,7 +358,7 @@ class ParsedQuestion(NamedTuple):
 
     question: Question  # its meaning
     words: list[str]  # what the model reads
-    rephrased: bool  # whether these words replace the typed ones, with which the model was not trained
+    is_rephrased: bool  # whether these words replace the typed ones, with which the model was not trained
 
 
 def read_question(text: str) -> ParsedQuestion:

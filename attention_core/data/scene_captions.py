@@ -16,9 +16,9 @@ COUNTS = ("a", "two", "three", "four", "five", "six")
 RELATIONS = ("left of", "above", "below")
 AND, NOTHING = "and", "nothing"
 WORDS = (*COUNTS, *COLOURS, *DIGITS, *(f"{digit}s" for digit in DIGITS), *RELATIONS, AND, NOTHING)
-START, END, FIRST_WORD = 0, 1, 2
+START, END, FIRST_WORD_ID = 0, 1, 2
 """Number 0 stands before the first word, 1 after the last, 2 is the first of WORDS."""
-_NUMBER = {word: place + FIRST_WORD for place, word in enumerate(WORDS)}
+_WORD_IDS = {word: place + FIRST_WORD_ID for place, word in enumerate(WORDS)}
 ASLANT = 0.5
 """A digit is left of another if it lies at least so far to its left, as a share of how far it lies above or below."""
 
@@ -35,15 +35,15 @@ class CaptionPart(NamedTuple):
     digit: str
 
 
-def numbers_of(words: Sequence[str]) -> list[int]:
-    return [_NUMBER[word] for word in words]
+def word_ids_of(words: Sequence[str]) -> list[int]:
+    return [_WORD_IDS[word] for word in words]
 
 
 def decode_caption(numbers: Sequence[int]) -> tuple[str, ...]:
     """Return the words of a model's numbers, up to its end."""
     caption = list(numbers)
     caption = caption[: caption.index(END)] if END in caption else caption
-    return tuple(WORDS[number - FIRST_WORD] for number in caption if number >= FIRST_WORD)
+    return tuple(WORDS[number - FIRST_WORD_ID] for number in caption if number >= FIRST_WORD_ID)
 
 
 def sentence(words: Sequence[str]) -> str:

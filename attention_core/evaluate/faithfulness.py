@@ -18,7 +18,7 @@ from attention_core.data.language_pieces import WINDOW, tokenizer
 from attention_core.data.match3 import fresh_sequences
 from attention_core.data.mnist import load_mnist
 from attention_core.data.pieces import english_sentences, read_pairs, split_pairs
-from attention_core.data.questions import QuestionKind, numbers_of, question_words
+from attention_core.data.questions import QuestionKind, question_words, word_ids_of
 from attention_core.data.review_pieces import read_reviews, split_reviews
 from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, number_scenes
 from attention_core.device import choose_device
@@ -71,7 +71,7 @@ def _drawings(data: str | None, n: int) -> QuestionSet:
 def _questions(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     pictures, questions, of_picture, _ = _drawings(data, n)
     for question, index in _sample([*zip(questions, of_picture, strict=True)], n):
-        words = numbers_of(question_words(question.text))
+        words = word_ids_of(question_words(question.text))
         yield subjects.question_subject(model, pictures[index].to(device), words)
 
 
@@ -84,7 +84,7 @@ def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attr
 
 
 def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    return (subjects.party_subject(model, numbers, 0) for numbers in fresh_sequences(n, SEED).numbers.tolist())
+    return (subjects.match3_subject(model, numbers, 0) for numbers in fresh_sequences(n, SEED).numbers.tolist())
 
 
 def _next_words(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:

@@ -14,12 +14,14 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
+from attention_core.attention.trace import spans
 from attention_core.data.mnist import DataError, read_text
 from attention_core.data.pieces import END, SPACE, START, Pair, load_vocabulary, normalise, read_pairs
 from attention_core.device import device_of
@@ -36,13 +38,13 @@ def read_alignments(file: str | Path) -> list[AlignedPair]:
     """Return the aligned pairs of a file; DataError where it cannot be read or a line is not of the form above."""
     _, text = read_text(file, Path("alignments.txt"), "No aligned pairs at {}")
     return [
-        _pair(line, f"{file}, line {number}")
+        _parse_pair(line, f"{file}, line {number}")
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.startswith("#")
     ]
 
 
-def _pair(line: str, line_name: str) -> AlignedPair:
+def _parse_pair(line: str, line_name: str) -> AlignedPair:
     columns = [column.split() for column in line.split("|")]
     if len(columns) != 3 or not all(columns):
         raise DataError(f"{line_name}: expected English | French | links, got {line[:60]!r}")
@@ -54,14 +56,15 @@ def _pair(line: str, line_name: str) -> AlignedPair:
         if not match:
             raise DataError(f"{line_name}: a link is written word=word or word~word, got {text!r}")
         english, nth_english, kind, french, nth_french = match.groups()
-        link = _position(source, english, nth_english, line_name), _position(target, french, nth_french, line_name)
+        link = _look_up(english, nth_english, source, line_name), _look_up(french, nth_french, target, line_name)
         possible.add(link)
         if kind == "=":
             sure.add(link)
     return AlignedPair(source, target, sure, possible)
 
 
-def _position(words: list[str], word: str, nth: str | None, line_name: str) -> int:
+def _look_up(word: str, nth: str | None, words: list[str], line_name: str) -> int:
+    """Return the position of the nth word of this spelling, the first one if None; DataError where there is none."""
     positions = [position for position, candidate in enumerate(words) if candidate.lower() == word.lower()]
     if len(positions) < int(nth or 1):
         raise DataError(f"{line_name}: {' '.join(words)!r} has no word {word!r} number {nth or 1}")
@@ -76,11 +79,9 @@ def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
     """
     pairs = read_alignments(file)
     began = time.perf_counter()
-    attention = [attention_between(model, pair.source, pair.target) for pair in pairs]
-    by_layer = [
-        alignment_error([_links(layers[number]) for layers in attention], pairs) for number in range(len(attention[0]))
-    ]
-    best = min(range(len(by_layer)), key=lambda number: by_layer[number].rate)
+    weights = [attention_between(model, pair.source, pair.target) for pair in pairs]
+    by_layer = [alignment_error([*map(_links, of_layer)], pairs) for of_layer in zip(*weights, strict=True)]
+    best = min(range(len(by_layer)), key=lambda layer: by_layer[layer].rate)
     figures = {
         "aer": round(by_layer[best].rate, 4),
         "precision": round(by_layer[best].precision, 4),
@@ -98,17 +99,17 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
     heads averaged; ValueError for a model with one key only.
     """
     vocabulary = load_vocabulary()
-    source_cut = vocabulary.cut(_spaced([word.lower() for word in source]))
-    target_cut = vocabulary.cut(_spaced(list(target)))
+    source_cut = vocabulary.cut(_with_space_marks([word.lower() for word in source]))
+    target_cut = vocabulary.cut(_with_space_marks(list(target)))
     device = device_of(model)
     ids = torch.tensor([*source_cut.ids, END], device=device)
-    fed = torch.tensor([START, *target_cut.ids], device=device)
+    decoder_ids = torch.tensor([START, *target_cut.ids], device=device)
     labels = Labels([*source_cut.texts, "end"], [*target_cut.texts, "end"])
     if isinstance(model, Transformer):
-        traces = model.trace(ids, fed, labels)
+        traces = model.trace(ids, decoder_ids, labels)
         weights = [mean_over_heads(traces["cross", layer]) for layer in range(model.config.n_layers)]
     else:
-        trace = cast(Translator, model).trace(ids, fed, labels)
+        trace = cast(Translator, model).trace(ids, decoder_ids, labels)
         if trace.n_keys != len(ids):
             raise ValueError(f"{trace.story.mechanism} has {trace.n_keys} key, there is nothing to align")
         weights = [trace.weights()]
@@ -121,7 +122,7 @@ def _links(weights: Tensor) -> set[Link]:
     return {link for link in strongest_links(weights) if link[0] < n_source}
 
 
-def _spaced(words: list[str]) -> list[str]:
+def _with_space_marks(words: list[str]) -> list[str]:
     """Give words back the mark of the space before them, which a list of words has lost."""
     marked = []
     for position, word in enumerate(words):
@@ -134,7 +135,7 @@ BEAM_WIDTH = 5
 SENTENCES_AT_ONCE = 32
 LENGTHS = ((1, 5), (6, 8), (9, 11), (12, 14), (15, 17), (18, None))
 """Groups of English words per sentence, first and last."""
-LONG = 12  # words from which on a sentence counts as long
+MIN_LONG_WORDS = 12  # from which on a sentence counts as long
 
 
 def group_references(pairs: Sequence[Pair]) -> dict[str, list[str]]:
@@ -157,8 +158,8 @@ def translate_all(model: CanTranslate, sentences: Sequence[str]) -> list[str]:
         by_length[len(ids)].append((index, ids))
     translations = [""] * len(sentences)
     for group in by_length.values():
-        for start in range(0, len(group), SENTENCES_AT_ONCE):
-            batch = group[start : start + SENTENCES_AT_ONCE]
+        for span in spans(0, len(group), SENTENCES_AT_ONCE):
+            batch = group[span]
             hypotheses_of_batch = beam_search(model, torch.stack([ids for _, ids in batch]).to(device), BEAM_WIDTH)
             for (index, _), hypotheses in zip(batch, hypotheses_of_batch, strict=True):
                 translations[index] = translation_of(hypotheses[0].ids).text
@@ -169,12 +170,11 @@ def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> floa
     """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
     from sacrebleu.metrics import BLEU  # which the app does without
 
-    max_order = max(map(len, references))
-    columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(max_order)]
-    return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
+    streams = [*zip_longest(*references)]  # the first reference of each sentence, the second one or None, and so on
+    return round(BLEU(lowercase=True).corpus_score(list(hypotheses), streams).score, 2)
 
 
-def bleu_of(model: CanTranslate, pairs: Sequence[Pair]) -> dict[str, Any]:
+def evaluate_bleu(model: CanTranslate, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return bleu, bleu_by_length, bleu_long (12 words and more), n (English sentences), seconds, beam width.
 
     Pairs are (English, French); the same English sentence may come several times.
@@ -182,20 +182,20 @@ def bleu_of(model: CanTranslate, pairs: Sequence[Pair]) -> dict[str, Any]:
     if not pairs:
         raise ValueError("pairs must hold at least one sentence pair, got none")
     began = time.perf_counter()
-    grouped = group_references(pairs)
-    translated = dict(zip(grouped, translate_all(model, list(grouped)), strict=True))
+    references = group_references(pairs)
+    translations = dict(zip(references, translate_all(model, list(references)), strict=True))
     seconds = time.perf_counter() - began
 
     def score(first: int, last: int | None) -> float | None:
-        chosen = [text for text in grouped if first <= len(text.split()) <= (last or math.inf)]
-        return bleu([translated[text] for text in chosen], [grouped[text] for text in chosen]) if chosen else None
+        chosen = [text for text in references if first <= len(text.split()) <= (last or math.inf)]
+        return bleu([translations[text] for text in chosen], [references[text] for text in chosen]) if chosen else None
 
     by_length = {f"{first}-{last}" if last else f"{first}+": score(first, last) for first, last in LENGTHS}
     return {
         "bleu": score(0, None),
         "bleu_by_length": {group: value for group, value in by_length.items() if value is not None},
-        "bleu_long": score(LONG, None),
-        "n": len(grouped),
+        "bleu_long": score(MIN_LONG_WORDS, None),
+        "n": len(references),
         "beam_width": BEAM_WIDTH,
         "seconds": round(seconds, 2),
     }
@@ -209,4 +209,4 @@ def evaluate_translation(model: CanTranslate, file: str | Path) -> dict[str, Any
     """
     if Path(file).suffix == ".txt":
         return evaluate_alignment(cast(nn.Module, model), file)
-    return bleu_of(model, read_pairs(file))
+    return evaluate_bleu(model, read_pairs(file))

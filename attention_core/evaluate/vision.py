@@ -26,7 +26,7 @@ from attention_core.data import scene_captions as captions
 from attention_core.data import scenes as draw
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.mnist import DataError
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import word_ids_of
 from attention_core.data.scene_questions import TWO_STEPS, QuestionExample, items_of, random_question
 from attention_core.device import device_of
 from attention_core.models.scene_question import SCORINGS
@@ -159,11 +159,11 @@ def numbers_right(classes: Tensor, labels: Tensor) -> Tensor:
 def read_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a digit reader, on numbers of test digits and of held-out strokes."""
 
-    def numbers_of(glyphs: draw.Glyphs, seed: int, n: int) -> dict[str, Any]:
+    def figures_on(glyphs: draw.Glyphs, seed: int, n: int) -> dict[str, Any]:
         scenes = draw.number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
         return judge_reading(model, *(tensor.to(device) for tensor in scenes))
 
-    return {"test_numbers": numbers_of(mnist, 21, 6000), "held_out_strokes": numbers_of(strokes, 22, 3000)}
+    return {"test_numbers": figures_on(mnist, 21, 6000), "held_out_strokes": figures_on(strokes, 22, 3000)}
 
 
 def judge_answering(
@@ -185,9 +185,8 @@ def judge_answering(
     right, points, by_look = (defaultdict[str, list[bool]](list) for _ in range(3))
     for batch in spans(0, len(examples), BATCH):
         indices, examples_of_batch = list(of_picture[batch]), examples[batch]
-        words = ask.pad_questions([numbers_of(ask.question_words(question.text)) for question in examples_of_batch]).to(
-            pictures.device
-        )
+        word_ids = [word_ids_of(ask.question_words(question.text)) for question in examples_of_batch]
+        words = ask.pad_questions(word_ids).to(pictures.device)
         regions = keys[indices], values[indices]
         output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = output.logits.argmax(1).tolist()

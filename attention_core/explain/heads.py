@@ -131,8 +131,9 @@ def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
 
     These are the weights of a softmax without those keys, not what the model computed. A row without other keys is 0.
     """
-    left = weights.index_fill(1, torch.tensor(sorted(keys), device=weights.device), 0)
-    return left * weights.sum(1, keepdim=True) / left.sum(1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
+    remaining = weights.index_fill(1, torch.tensor(sorted(keys), device=weights.device), 0)
+    sums = remaining.sum(1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+    return remaining * weights.sum(1, keepdim=True) / sums
 
 
 CLEAR_SHARE = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
@@ -204,33 +205,38 @@ def head_numbers(
     Rows are positions of queries, int64 (n_rows,); special is bool (..., n_keys); n_visible counts the keys that each
     row may see, None = those with a weight above 0; patches are those of a picture, in which distances are measured.
     """
-    n_keys, total = weights.shape[-1], weights.sum(-1)
     n_visible = (weights > 0).sum(-1) if n_visible is None else n_visible
-    seeing, choosing, undefined = n_visible > 0, n_visible > 1, weights.new_full(weights.shape[:-2], math.nan)
+    seeing, choosing = n_visible > 0, n_visible > 1
     entropy = (-torch.xlogy(weights, weights.abs()).sum(-1) / math.log(2)).clamp_min(0)  # weights may be signed
-
-    def mean(values: Tensor, counts: Tensor) -> Tensor:
-        return (values * counts).sum(-1) / counts.sum(-1)
-
+    relative = _mean(entropy / n_visible.clamp_min(2).log2(), choosing)
+    undefined = weights.new_full(weights.shape[:-2], math.nan)
     distance, near_shares, counts_first = undefined, [undefined] * 3, choosing
     if is_self:
-        keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
-        width = n_keys if patches is None else patches.grid[1]
-        points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
-        distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
-        on_patches = weights[..., start:]
-        has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
-        distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
-        counts_first = choosing & (rows > 0)
+        distance, counts_first = _mean_distance(weights, rows, seeing, patches), choosing & (rows > 0)
         for index, offset in enumerate((0, -1, 1)):
-            shifted = (rows + offset).clamp(0, n_keys - 1)
+            shifted = (rows + offset).clamp(0, weights.shape[-1] - 1)
             on_shifted = weights.gather(-1, shifted[:, None].expand(*weights.shape[:-1], 1))[..., 0]
-            near_shares[index] = mean(on_shifted, choosing & (shifted == rows + offset))
-    unspent = (1 - total).masked_fill((1 - total).abs() < 1e-4, 0)
-    on_special = mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
-    relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], counts_first)
-    columns = [mean(entropy, seeing), relative, distance, first, *near_shares, on_special, mean(unspent, choosing)]
-    return torch.stack(columns, -1)
+            near_shares[index] = _mean(on_shifted, choosing & (shifted == rows + offset))
+    on_special = _mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
+    unspent = 1 - weights.sum(-1)
+    unspent = _mean(unspent.masked_fill(unspent.abs() < 1e-4, 0), choosing)
+    first = _mean(weights[..., 0], counts_first)
+    return torch.stack([_mean(entropy, seeing), relative, distance, first, *near_shares, on_special, unspent], -1)
+
+
+def _mean(values: Tensor, is_counted: Tensor) -> Tensor:
+    return (values * is_counted).sum(-1) / is_counted.sum(-1)
+
+
+def _mean_distance(weights: Tensor, rows: Tensor, seeing: Tensor, patches: PatchGrid | None) -> Tensor:
+    """Return the mean distance of a HeadSummary, see head_numbers, over the rows that see a key."""
+    keys, start = torch.arange(weights.shape[-1], device=weights.device), 0 if patches is None else patches.n_prefix
+    width = len(keys) if patches is None else patches.grid[1]
+    points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
+    distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+    on_patches, sums = weights[..., start:], weights[..., start:].sum(-1)
+    has_distance = seeing & (rows >= start) & (sums > 1e-12)
+    return _mean((on_patches * distances).sum(-1) / sums.clamp_min(1e-12), has_distance)
 
 
 def summarise(
@@ -251,7 +257,7 @@ def summarise(
     is_special = torch.zeros(trace.n_keys, dtype=torch.bool, device=weights.device)
     is_special[[position for position in special if position < trace.n_keys]] = True
     numbers = head_numbers(weights, rows, is_special, is_self_attention(trace), n_visible, patches).tolist()
-    values = [math.nan if math.isnan(number) else number for number in numbers]  # one nan, which equals itself
+    values = [math.nan if math.isnan(number) else number for number in numbers]  # one object, so that summaries compare
     if trace.sinks is None and not math.isnan(values[-1]):
         values[-1] = 0.0  # without sinks: weights with signs, or without some keys, do not sum to 1 either
     return HeadSummary(*values)
@@ -277,7 +283,7 @@ def describe_head(summary: HeadSummary) -> str:
     """Return in a few words what a head mostly does, such as "63% on the token before".
 
     The first of these that holds: its sink keeps at least CLEAR_SHARE; it looks everywhere alike, with a relative
-    entropy of at least EVEN_ENTROPY (asked early, since each of few tokens has a large share); the largest of its
+    entropy of at least EVEN_ENTROPY (before shares, since each of few tokens has a large one); the largest of its
     shares on itself, the token before, the token after and the first token is at least CLEAR_SHARE; its share on
     special tokens is. Else how many tokens it is spread over, 2 to the power of its entropy.
     """
@@ -314,9 +320,8 @@ MIN_WEIGHT = 1e-9  # a weight below this counts as this where its logarithm is t
 
 def divergence(first: Tensor, second: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
-    middle = (first + second) / 2
-    ratios = [rows.clamp(min=MIN_WEIGHT) / middle.clamp(min=MIN_WEIGHT) for rows in (first, second)]
-    terms = [torch.xlogy(rows, ratio).sum(-1) for rows, ratio in zip((first, second), ratios, strict=True)]
+    middle = ((first + second) / 2).clamp(min=MIN_WEIGHT)
+    terms = [torch.xlogy(rows, rows.clamp(min=MIN_WEIGHT) / middle).sum(-1) for rows in (first, second)]
     return (terms[0] + terms[1]) / 2 / math.log(2)
 
 
@@ -348,9 +353,9 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     Raises:
         ValueError: layers of several shapes.
     """
-    rows, n_queries = _sample(layers)
-    reference = _rows(layers[layer], head, rows)
-    distances = [_distance(reference, _rows(trace, index, rows)) for trace in layers for index in range(trace.n_heads)]
+    rows, n_queries = _sampled_queries(layers)
+    reference = _shares(layers[layer], head, rows)
+    distances = [_distance(reference, _shares(trace, head, rows)) for trace in layers for head in range(trace.n_heads)]
     return Distances(torch.stack(distances), len(rows), n_queries)
 
 
@@ -363,11 +368,11 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     n_heads, second_n_heads = ([trace.n_heads for trace in layers] for layers in (first, second))
     if n_heads != second_n_heads or len(set(n_heads)) != 1:
         raise ValueError(f"first and second must have the same layers and heads, got {n_heads} and {second_n_heads}")
-    rows, _ = _sample([*first, *second])
+    rows, _ = _sampled_queries([*first, *second])
     distances = torch.zeros(len(first), n_heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
         for head in range(n_heads[0]):
-            distances[layer, head] = _distance(*(_rows(trace, head, rows) for trace in traces))
+            distances[layer, head] = _distance(*(_shares(trace, head, rows) for trace in traces))
     return distances
 
 
@@ -375,14 +380,14 @@ def _distance(first: Tensor, second: Tensor) -> Tensor:
     return divergence(first, second).clamp(0, 1).sqrt().mean()
 
 
-def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
+def _shares(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what a sink keeps."""
     weights = head_rows(trace, head, rows).weights.float()
     unspent = weights.new_zeros(len(weights), 1) if trace.sinks is None else 1 - weights.sum(1, keepdim=True)
     return torch.cat([weights, unspent], 1)
 
 
-def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
+def _sampled_queries(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
     """Return evenly spaced queries that see a key in every head, and how many queries they stand for.
 
     Blind queries count among these only if not all queries are sampled: then it is unknown how many are blind.

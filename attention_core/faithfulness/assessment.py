@@ -31,7 +31,7 @@ class Assessment:
     importance: dict[str, Tensor]
     # curves by order; a small area means that what the answer needs goes first
     deletion: dict[str, attribution.Curve] = field(default_factory=dict)
-    # curves of deletion, by the map and at random, where units are erased the other way, see Subject.otherwise
+    # curves of deletion, by the map and at random, where units are erased the other way, see Subject.erase_otherwise
     otherwise: dict[str, attribution.Curve] = field(default_factory=dict)
     insertion: dict[str, attribution.Curve] = field(default_factory=dict)  # as deletion, where units come
     # how far the answer moves without a head, by attention and head, the farthest first
@@ -67,8 +67,8 @@ def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
     with_random = orders | {RANDOM: attribution.random_orders(subject)}
     assessment.deletion |= curves_of(subject, with_random)
     yield 0.2, assessment
-    if subject.otherwise:
-        assessment.otherwise = curves_of(replace(subject, erase=subject.otherwise), with_random)
+    if subject.erase_otherwise:
+        assessment.otherwise = curves_of(replace(subject, erase=subject.erase_otherwise), with_random)
     gradients = {
         GRADIENT: attribution.gradient_times_input(subject),
         INTEGRATED: attribution.integrated_gradients(subject),

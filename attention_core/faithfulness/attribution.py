@@ -59,9 +59,9 @@ class Subject:
     # numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by them;
     # None = reweigh, by one attention's weights after another
     slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
-    # as erase, the other way: units left out, and the others move up, where erase makes them unknown; None = no such
-    otherwise: Callable[[Tensor], Tensor] | None = None
-    leaves_out: bool = False  # whether it is erase that leaves them out
+    # as erase, in another way: units are left out and the others move up, or are made unknown; None = there is no other
+    erase_otherwise: Callable[[Tensor], Tensor] | None = None
+    erase_leaves_out: bool = False  # whether it is erase that leaves them out
     bound: float = 0.1  # how far the answer may move while weights are made different, in total variation
 
     @property
@@ -84,7 +84,7 @@ class Subject:
 
     def without_model(self) -> Subject:
         """Return the subject for a cache, when all is computed: without the model and its layers."""
-        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, otherwise=None, stack={})
+        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, erase_otherwise=None, stack={})
 
     def of_keys(self, values: Tensor) -> Tensor:
         """Return a value for each key, (n_keys,), summed over units, (n_units,)."""

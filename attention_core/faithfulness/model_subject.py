@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.faithfulness.attribution import StackLayer, Subject
-from attention_core.faithfulness.subjects import erasing, softmax
+from attention_core.faithfulness.subjects import answers_of, eraser
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
 from attention_core.hub.tracing import TRACE_LOCK, evaluating, hooked, run_model, stream_attention
@@ -86,7 +86,7 @@ def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
         baseline=baseline,
         unit_of=unit_of,
         predict=lambda vectors: slope_of(evaluated(runner, arguments_for(vectors))),
-        erase=erasing(lambda vectors: answer(evaluated(runner, arguments_for(vectors))), inputs, baseline, unit_of),
+        erase=eraser(lambda vectors: answer(evaluated(runner, arguments_for(vectors))), inputs, baseline, unit_of),
         weights=weights,
         reweigh=partial(reweigh, answer),
         slope=partial(reweigh, slope_of, adds=True),
@@ -135,7 +135,7 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
         if not hasattr(output, "logits"):
             raise ModelError("This model only hands out states: it has no answer whose map could explain it.")
         last = slice(-1, None) if pretrained.kind is ModelKind.DECODER else None
-        probabilities = lambda out: softmax(out.logits if last is None else out.logits[:, last])  # noqa: E731
+        probabilities = lambda out: answers_of(out.logits if last is None else out.logits[:, last])  # noqa: E731
         return probabilities, probabilities
     sentence_vector = states_of(output).mean(1)[0]
 

@@ -35,12 +35,12 @@ from attention_core.models.sentence_attention import SentenceClassifier, TwoPhas
 from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
 
-INK = 0.3  # pixels above this are ink
+INK_THRESHOLD = 0.3  # pixels above this are ink
 
 
 def ink_mask(image: Tensor) -> Tensor:
     """Return which pixels of a picture are ink, bool (side, side)."""
-    return image > INK
+    return image > INK_THRESHOLD
 
 
 def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
@@ -70,12 +70,12 @@ def _with_plain_tensors(build_subject: Callable[P, Subject]) -> Callable[P, Subj
     return build_with_plain_tensors
 
 
-def softmax(logits: Tensor) -> Tensor:
-    """Return probabilities (batch, n_answers, n_classes); logits (batch, n_classes) are those of one answer."""
+def answers_of(logits: Tensor) -> Tensor:
+    """Return probabilities (batch, n_answers, n_classes) of logits; those of one answer are (batch, n_classes)."""
     return (logits[:, None] if logits.ndim == 2 else logits).softmax(-1)
 
 
-def erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
+def eraser(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
     """Return a function of erased units, bool (batch, n_units), that predicts with the baseline in their place."""
 
     def erase(erased: Tensor) -> Tensor:
@@ -95,14 +95,14 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     weights = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
 
     def predict(pixels: Tensor) -> Tensor:
-        return softmax(model(pixels.view(-1, *image.shape)).logits)
+        return answers_of(model(pixels.view(-1, *image.shape)).logits)
 
     def reweigh(weights: Mapping[str, Tensor]) -> Tensor:
         pictures = image.expand(len(weights[ATTENTION]), *image.shape)
-        return softmax(model(pictures, edits=(BatchWeights(weights[ATTENTION]),)).logits)
+        return answers_of(model(pictures, edits=(BatchWeights(weights[ATTENTION]),)).logits)
 
     baseline = torch.zeros_like(inputs)
-    erase = erasing(predict, inputs, baseline, unit_of)
+    erase = eraser(predict, inputs, baseline, unit_of)
     return Subject(inputs, baseline, unit_of, predict, erase, {ATTENTION: weights}, reweigh)
 
 
@@ -148,7 +148,7 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         queries, regions = query.expand(len(keys), -1, -1, -1), keys[:, None]
         context = attend(queries, regions, regions, score=Dot(), mask=mask, edits=_as_edits(fixed_weights)).context
-        return softmax(model.classify(context[:, 0, 0]))
+        return answers_of(model.classify(context[:, 0, 0]))
 
     unit_of = torch.arange(features.shape[1], device=features.device)
     weights = model(picture[None]).weights[0][None].clone()
@@ -171,26 +171,27 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     n_looks = int(final_steps[0]) + 1 if len(final_steps) else prediction.logits.shape[1]
 
     def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
-        return softmax(model.looks(keys, n_looks, _as_edits(fixed_weights), mask).logits)
+        return answers_of(model.looks(keys, n_looks, _as_edits(fixed_weights), mask).logits)
 
     weights = prediction.weights[:1, :n_looks].clone()
     return _subject_of_keys(predict, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, question_numbers: Sequence[int]) -> Subject:
+def question_subject(model: SceneQuestion, picture: Tensor, word_ids: Sequence[int]) -> Subject:
     """Return the subject of a question about a picture (4, 64, 64); a unit is a region, erased as a key.
 
     Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(question_numbers)], device=picture.device))
+    question = model.encode_questions(torch.tensor([list(word_ids)], device=picture.device))
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
     def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         keys_and_values: Any = features.split(width, -1)
         questions: Any = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
-        return softmax(model.reason(keys_and_values, questions, "dot", mask=mask, fixed_weights=fixed_weights).logits)
+        output = model.reason(keys_and_values, questions, "dot", mask=mask, fixed_weights=fixed_weights)
+        return answers_of(output.logits)
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
     return _subject_of_keys(predict, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
@@ -226,7 +227,7 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
         return list(islice(steps, len(caption)))
 
     def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
-        return softmax(torch.stack([step.logits for step in decode(features, mask, fixed_weights)[n_before:]], 1))
+        return answers_of(torch.stack([step.logits for step in decode(features, mask, fixed_weights)[n_before:]], 1))
 
     weights = torch.stack([step.weights for step in decode(inputs[None])], 1)
     return _subject_of_keys(predict, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
@@ -246,7 +247,7 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
         query, keys, values = model.query(states[:, -1:])[:, None], model.key(states)[:, None], states[:, None]
         attended = attend(query, keys, values, mask=mask, edits=_as_edits(fixed_weights), with_weights=True)
         merged = model.merge(torch.cat((states[:, -1:], attended.context[:, 0]), -1))
-        return softmax(merged @ model.embedding.weight.T + model.bias), attended.weights
+        return answers_of(merged @ model.embedding.weight.T + model.bias), attended.weights
 
     baseline = model.embedding.weight.mean(0, keepdim=True)
     unit_of = _all_units_but_the_last(ids)
@@ -255,14 +256,14 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
         baseline=baseline,
         unit_of=unit_of,
         predict=lambda vectors: read(vectors)[0],
-        erase=erasing(lambda vectors: read(vectors)[0], inputs, baseline, unit_of),
+        erase=eraser(lambda vectors: read(vectors)[0], inputs, baseline, unit_of),
         weights={ATTENTION: read(inputs[None])[1][0].clone()},  # type: ignore[index]
         reweigh=lambda by_name: read(inputs.expand(len(by_name[ATTENTION]), -1, -1), by_name[ATTENTION])[0],
     )
 
 
 @_with_plain_tensors
-def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
+def match3_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
     """Return the subject of one number, the seeker, that attends to others, alone or in pairs; they are erased as keys.
 
     A unit is one of the other numbers; a pair belongs to two units. Names are those of all numbers.
@@ -272,7 +273,7 @@ def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names:
     unit_of = torch.arange(n + 1, device=device)
     unit_of = (unit_of - (unit_of > seeker).long()).masked_fill((unit_of == seeker) | (unit_of == n), -1)
     is_in_unit = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(inputs)  # (n_units, n + 1)
-    in_pair = (is_in_unit[:, :, None] + is_in_unit[:, None]).clamp(max=1)
+    is_pair_in_unit = (is_in_unit[:, :, None] + is_in_unit[:, None]).clamp(max=1)  # (n_units, n + 1, n + 1)
     mask = model.allowed(n).to(device)[seeker]
 
     def attend_to(vectors: Tensor, visible: Tensor | None, fixed_weights: Tensor | None) -> AttentionOutput:
@@ -286,7 +287,7 @@ def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names:
 
     def predict(vectors: Tensor, visible: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         context = attend_to(vectors, visible, fixed_weights).context[:, 0]
-        return softmax(model.read_out(torch.cat((vectors[:, seeker, None], context), -1)))
+        return answers_of(model.read_out(torch.cat((vectors[:, seeker, None], context), -1)))
 
     return _subject_of_keys(
         predict,
@@ -295,7 +296,7 @@ def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names:
         attend_to(inputs[None], None, None).weights[0].clone(),  # type: ignore[index]
         lambda erased: (erased.to(is_in_unit) @ is_in_unit) == 0,
         names=[name for index, name in enumerate(names) if index != seeker],
-        key_units=in_pair.flatten(1) if model.config.pairs else is_in_unit,
+        key_units=is_pair_in_unit.flatten(1) if model.config.pairs else is_in_unit,
     )
 
 
@@ -318,7 +319,7 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         return (model.read(embedded).tanh() if isinstance(model, TwoPhaseClassifier) else states)[:, None]
 
     def answer(context: Tensor) -> Tensor:
-        return softmax(model.answer(context[:, 0, 0]))
+        return answers_of(model.answer(context[:, 0, 0]))
 
     def predict(embedded: Tensor) -> Tensor:
         states = reader.encoder(embedded)[0]
@@ -330,7 +331,7 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         empty[0, 0] = UNKNOWN  # no words are no evidence: one that is not known
         remaining = (list(compress(words, row)) for row in (~erased).tolist())
         batch, mask = batch_of([pieces(sentence) if sentence else empty for sentence in remaining])
-        return softmax(model(batch.to(device), mask.to(device)).logits)
+        return answers_of(model(batch.to(device), mask.to(device)).logits)
 
     unknown = reader.vectors.table.weight[UNKNOWN].expand(1, -1)
     all_values, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)
@@ -343,8 +344,8 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         weights={ATTENTION: weights},
         reweigh=lambda by_name: answer(by_name[ATTENTION] @ all_values),
         names=words,
-        otherwise=erasing(predict, encoding.embedded[0], unknown, unit_of),
-        leaves_out=True,
+        erase_otherwise=eraser(predict, encoding.embedded[0], unknown, unit_of),
+        erase_leaves_out=True,
     )
 
 
@@ -355,8 +356,8 @@ def translation_subject(
     """Return the subject of a translator: source pieces (n_source,), the end last, and its translation (n_target,).
 
     Every piece of the translation has an answer, given those before it. A unit is a word of the source; erased, its
-    pieces become the unknown one, so that positions stay; `otherwise` it is left out. The end piece stays. The map of a
-    transformer is that of its cross-attentions, from "cross 1" on.
+    pieces become the unknown one, so that positions stay; erase_otherwise leaves it out. The end piece stays. The map
+    of a transformer is that of its cross-attentions, from "cross 1" on.
     """
     device, n_words = source.device, max(word_of)
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
@@ -367,9 +368,10 @@ def translation_subject(
         edits = {name: (BatchWeights(weights),) for name, weights in (fixed_weights or {}).items()}
         if isinstance(model, Transformer):
             edits_by_layer = {_parse_name(name): edit for name, edit in edits.items()}
-            encoding = model.encode_vectors(vectors, edits_by_layer)
-            return softmax(model.logits(model.decode(encoding, targets, edits_by_layer)[0]))
-        return softmax(model.logits(model.decode(model.encode_vectors(vectors), targets, edits.get(ATTENTION, ()))[0]))
+            features = model.decode(model.encode_vectors(vectors, edits_by_layer), targets, edits_by_layer)[0]
+        else:
+            features = model.decode(model.encode_vectors(vectors), targets, edits.get(ATTENTION, ()))[0]
+        return answers_of(model.logits(features))
 
     def leave_out(erased: Tensor) -> Tensor:
         remains = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
@@ -389,13 +391,13 @@ def translation_subject(
         baseline=baseline,
         unit_of=unit_of,
         predict=decode,
-        erase=erasing(decode, inputs, baseline, unit_of),
+        erase=eraser(decode, inputs, baseline, unit_of),
         weights=weights,
         reweigh=lambda by_name: decode(inputs.expand(len(next(iter(by_name.values()))), -1, -1), by_name),
         names=words,
         map_attentions=[name for name in weights if name.startswith((CROSS, ATTENTION))],
         stack=stack,
-        otherwise=leave_out,
+        erase_otherwise=leave_out,
     )
 
 
@@ -428,9 +430,9 @@ def _translator_layers(
     encoding = model.encode(source[None])
     _, self_attentions, cross_attentions = model.decode(encoding, decoder_input[None])
     weights, stack = {}, {}
-    kinds = {"encoder": (encoding.activations, model.encoder)}
-    kinds |= {DECODER: (self_attentions, model.decoder), CROSS: (cross_attentions, model.decoder)}
-    for kind, (activations, layers) in kinds.items():
+    by_kind = {"encoder": (encoding.activations, model.encoder)}
+    by_kind |= {DECODER: (self_attentions, model.decoder), CROSS: (cross_attentions, model.decoder)}
+    for kind, (activations, layers) in by_kind.items():
         for number, (activation, layer) in enumerate(zip(activations, layers, strict=True)):
             name, memory = f"{kind} {number + 1}", activation.memory
             weights[name] = _weights(activation.query, memory.key, mask=activation.mask)

@@ -229,7 +229,7 @@ class _CallResult:
             item_context = context[number]
             for head in range(unedited.n_heads):
                 values = upcast_half(value[number, head // (unedited.n_heads // value.shape[1])])
-                for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
+                for rows, weights, _ in changed.weight_blocks(head, changed.changed_rows(head)):
                     item_context[rows, head] = (weights @ values).to(item_context.dtype)
                 item_context[:, head] = changed.edited_context(head, item_context[:, head])
             if index is not None:

@@ -1,9 +1,8 @@
-"""Models on this machine and on the hub: found, looked into before anything large is fetched, fetched.
+"""Models on this machine and on the hub: listed, looked up before anything large is fetched, and fetched.
 
-Weights come by a transfer of our own: huggingface_hub 2.4 deletes what has arrived of a file when its download breaks
-off or is left, compares only the sizes of what came over HTTP and puts it into the cache before anybody could compare
-its SHA-256, and takes too small a disk for a warning. Sizes beforehand (metadata, `dry_run`) and progress
-(`tqdm_class`) it has, and all that is small is left to it.
+Small files are left to huggingface_hub. Weights come by a transfer of our own, since version 2.4 deletes what has
+arrived of a file when its download breaks off, puts a file into the cache before anybody could compare its SHA-256, and
+only warns where the disk is too small.
 """
 
 import errno
@@ -45,7 +44,7 @@ DISPLAY_NAMES = {PACKAGE: "MiniLM, which compares sentences"}
 """Names for people of the models that come along."""
 BUNDLED: list[str] = []
 """Models of the weights folder that are loaded by other code than this package's, see bundle()."""
-FOLDERS_BELOW = "ATTENTION_MODELS"  # the variable that names a directory of model folders
+FOLDERS_VARIABLE = "ATTENTION_MODELS"  # the variable that names a directory of model folders
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def _complete(source: str, folders: Iterator[tuple[str, Path]]) -> list[LocalMod
 
 
 def listed_models() -> list[LocalModel]:
-    """Return those that may be named to everybody: on a public server none that a visitor has had fetched."""
+    """Return the local models that everybody may see: on a public server none that a visitor fetched."""
     return [model for model in local_models() if model.source != "cache" or not bounds.is_hosted()]
 
 
@@ -113,7 +112,7 @@ def find_local(name: str) -> LocalModel | None:
 
 
 def skipped_folders() -> dict[str, str]:
-    """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
+    """Return, by name, why a folder of the owner's that has a model's settings is not among the local models."""
     return {
         name: load.without_safetensors([file.name for file in folder.glob("*")])
         for name, folder in _folders()
@@ -134,7 +133,7 @@ def _bundled() -> Iterator[LocalModel]:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    if above := os.environ.get(FOLDERS_BELOW, ""):
+    if above := os.environ.get(FOLDERS_VARIABLE, ""):
         root = Path(above).expanduser()
         for folder in (*root.glob("*/"), *root.glob("*/*/")):  # two levels, as in "facebook/deit-tiny"
             yield folder.relative_to(root).as_posix(), folder
@@ -144,17 +143,17 @@ def _in_cache() -> Iterator[tuple[str, Path]]:
     # the library's scan_cache_dir reads the size of every file of every revision; here a model costs a few look-ups
     from huggingface_hub import constants
 
-    for stored in Path(constants.HF_HUB_CACHE).glob("models--*"):
-        folder = _snapshot(stored)
+    for repository in Path(constants.HF_HUB_CACHE).glob("models--*"):
+        folder = _find_snapshot(repository)
         if folder is not None:
-            yield stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/"), folder
+            yield repository.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/"), folder
 
 
-def _snapshot(stored: Path) -> Path | None:
+def _find_snapshot(repository: Path) -> Path | None:
     """Return the complete snapshot of the main branch, else the newest one."""
-    complete = [folder for folder in stored.glob("snapshots/*") if load.is_complete(folder)]
+    complete = [folder for folder in repository.glob("snapshots/*") if load.is_complete(folder)]
     with suppress(OSError):
-        main = (stored / "refs" / "main").read_text(encoding="utf-8").strip()
+        main = (repository / "refs" / "main").read_text(encoding="utf-8").strip()
         complete = [folder for folder in complete if folder.name == main] or complete
     return max(complete, key=lambda folder: folder.stat().st_mtime, default=None)
 
@@ -168,7 +167,7 @@ TEXT_FILES = re.compile(
 )
 """What a model needs besides its weights: settings, a tokenizer, an image processor."""
 FAULTS = (httpx2.HTTPError, OSError, ValueError)
-"""What the hub's library raises where the network, the disk or an answer of the hub is at fault."""
+"""What the hub's library raises where the network, the disk or the hub's answer is at fault."""
 READ_ONLY = "The folder in which this server keeps models cannot be written to, so none is fetched."
 FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
 FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
@@ -201,7 +200,7 @@ class ModelCandidate:
     revision: str = ""
 
 
-def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
+def look_up_model(name: str, *, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
@@ -209,16 +208,16 @@ def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     sentence for people where it does not exist, is too large, or cannot be shown.
     """
     _refuse_foreign_hosts(name)
-    name = cleaned(name)
+    name = clean_name(name)
     if local := find_local(name):
         is_bundled = local.source == "own"
-        return ModelCandidate(local.name, local.folder) if is_bundled else _in_folder(local.name, local.folder)
+        return ModelCandidate(local.name, local.folder) if is_bundled else _look_up_folder(local.name, local.folder)
     if is_path(name):
-        return _named_folder(name, folders)
-    return _on_hub(name)
+        return _look_up_path(name, folders)
+    return _look_up_on_hub(name)
 
 
-def cleaned(name: str) -> str:
+def clean_name(name: str) -> str:
     """Return the name without spaces around it; the address of a model's page becomes its hub id."""
     name = name.strip()
     if not name:
@@ -243,7 +242,7 @@ def is_path(name: str) -> bool:
     return name.startswith(("/", ".", "~")) or "\\" in name or bool(re.match(r"[A-Za-z]:[/\\]", name))
 
 
-def _named_folder(name: str, allowed: bool) -> ModelCandidate:
+def _look_up_path(name: str, allowed: bool) -> ModelCandidate:
     if not allowed or bounds.is_hosted():
         raise ModelError(
             "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
@@ -252,10 +251,10 @@ def _named_folder(name: str, allowed: bool) -> ModelCandidate:
     folder = Path(name).expanduser().resolve()
     if not folder.is_dir():
         raise ModelError(f"There is no folder {folder}.")
-    return _in_folder(str(folder), folder)
+    return _look_up_folder(str(folder), folder)
 
 
-def _in_folder(name: str, folder: Path) -> ModelCandidate:
+def _look_up_folder(name: str, folder: Path) -> ModelCandidate:
     try:
         names = [file.name for file in folder.iterdir()]
     except OSError as error:
@@ -268,7 +267,7 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
     return ModelCandidate(name, folder)
 
 
-def _on_hub(name: str) -> ModelCandidate:
+def _look_up_on_hub(name: str) -> ModelCandidate:
     from huggingface_hub import HfApi, constants
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
@@ -280,7 +279,7 @@ def _on_hub(name: str) -> ModelCandidate:
             "A folder begins with / or ./ or ~."
         ) from None
     try:
-        info = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
+        info = HfApi(endpoint=constants.ENDPOINT, token=hub_token()).model_info(
             name, files_metadata=True, timeout=bounds.HUB_SECONDS.maximum
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
@@ -299,7 +298,7 @@ def _on_hub(name: str) -> ModelCandidate:
     except ModelError:
         raise
     except FAULTS as error:
-        raise ModelError(why(name, error)) from error
+        raise ModelError(explain_error(name, error)) from error
     settings = load.read_settings(config_file.parent)
     _refuse_unknown_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
@@ -335,18 +334,18 @@ def _refuse_unreadable_formats(name: str, files: Sequence[str]) -> None:
         raise ModelError(f"{name} {next(reason for file, reason in UNREADABLE_FORMATS.items() if file in formats)}")
 
 
-def token() -> bool | None:
+def hub_token() -> bool | None:
     """Return what the library is to sign in with: on a public server never with its owner's own token."""
     return False if bounds.is_hosted() else None
 
 
-def why(name: str, error: Exception, action: str = "looked up") -> str:
-    """Return what an error of the hub's library means, for people; wanted = what could not be done."""
+def explain_error(name: str, error: Exception, action: str = "looked up") -> str:
+    """Return what an error of the hub's library means, for people; action = what could not be done."""
     from huggingface_hub import errors
 
     no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
     if isinstance(error, (*no_network, TimeoutError)):
-        return f"The hub cannot be reached, so {name} cannot be {action}. {available()}"
+        return f"The hub cannot be reached, so {name} cannot be {action}. {available_text()}"
     if isinstance(error, errors.GatedRepoError):
         return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
     if isinstance(error, errors.RepositoryNotFoundError):
@@ -365,7 +364,7 @@ def why(name: str, error: Exception, action: str = "looked up") -> str:
     return f"{name} cannot be {action}: {first_line(error)}"
 
 
-def available() -> str:
+def available_text() -> str:
     names = [model.name for model in listed_models()]
     return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
 
@@ -374,11 +373,11 @@ ATTEMPTS = 4  # how often a transfer that breaks off is gone on with at once
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _DISK_LOCK = Lock("room on disk")
 _DOWNLOAD_LOCKS: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
-_PENDING_BYTES: dict[str, int] = {}  # bytes that each model takes which is being fetched, by its folder
+_PENDING_BYTES: dict[str, int] = {}  # bytes of each model that is being fetched, by its folder
 
 
 def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
-    """Return the folder of a model from look_up, after downloading what is not there yet.
+    """Return the folder of a model from look_up_model, after downloading what is not there yet.
 
     What has arrived stays: the next call goes on from there, within a file too. `progress` is called with (bytes that
     are there, bytes in all) from this thread; an error that it raises ends the download and comes through.
@@ -390,52 +389,53 @@ def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
 
     cache, folder = Path(constants.HF_HUB_CACHE), repo_folder_name(repo_id=candidate.name, repo_type="model")
     n_bytes = sum(file.size for file in candidate.files)
-    with _DOWNLOAD_LOCKS[folder], ExitStack() as later:
+    with _DOWNLOAD_LOCKS[folder], ExitStack() as on_exit:
         try:
             with _DISK_LOCK:
                 load.make_room(cache, folder, n_bytes, _PENDING_BYTES)
                 (cache / folder).mkdir(parents=True, exist_ok=True)
-                later.enter_context(load.lock_folder(cache / folder))
-                later.callback(_PENDING_BYTES.pop, folder)
+                on_exit.enter_context(load.lock_folder(cache / folder))
+                on_exit.callback(_PENDING_BYTES.pop, folder)
                 _PENDING_BYTES[folder] = n_bytes
         except OSError as error:
-            raise ModelError(why(candidate.name, error, "fetched")) from error
-        count = _Count(n_bytes, progress)
-        paths = [_fetched(candidate, file, count) for file in candidate.files]
+            raise ModelError(explain_error(candidate.name, error, "fetched")) from error
+        counter = _ByteCounter(n_bytes, progress)
+        paths = [_fetch_file(candidate, file, counter) for file in candidate.files]
     return paths[0].parent
 
 
-class _Count:
+class _ByteCounter:
     def __init__(self, total: int, progress: Progress | None) -> None:
         self.total, self.done, self._before, self._progress = total, 0, 0, progress
 
-    def of_this_file(self, n_bytes: int) -> None:
+    def count_in_file(self, n_bytes: int) -> None:
         self.done = self._before + n_bytes
         if self._progress is not None:
             self._progress(min(self.done, self.total), self.total)
 
     def finish_file(self, n_bytes: int) -> None:
-        self.of_this_file(n_bytes)
+        self.count_in_file(n_bytes)
         self._before = self.done
 
 
-def _fetched(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path:
+def _fetch_file(candidate: ModelCandidate, file: RemoteFile, counter: _ByteCounter) -> Path:
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
     if isinstance(cached, str):
-        count.finish_file(file.size)
+        counter.finish_file(file.size)
         return Path(cached)
     try:
         if file.name.endswith(".safetensors"):
-            _blob(candidate, file, count)
+            _download_blob(candidate, file, counter)
         path = _download(candidate.name, file.name, candidate.revision)
     except ModelError:
         raise
     except FAULTS as error:
-        arrived = f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay."
-        raise ModelError(why(candidate.name, error, "fetched") + arrived * bool(count.done)) from error
-    count.finish_file(file.size)
+        arrived = f" {in_megabytes(counter.done)} of {in_megabytes(counter.total)} have arrived and stay."
+        reason = explain_error(candidate.name, error, "fetched")
+        raise ModelError(reason + arrived if counter.done else reason) from error
+    counter.finish_file(file.size)
     return path
 
 
@@ -443,17 +443,17 @@ def _download(name: str, file: str, revision: str | None) -> Path:
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.utils.tqdm import silent_tqdm
 
-    settings: dict[str, Any] = {"endpoint": constants.ENDPOINT, "token": token(), "tqdm_class": silent_tqdm}
+    settings: dict[str, Any] = {"endpoint": constants.ENDPOINT, "token": hub_token(), "tqdm_class": silent_tqdm}
     return Path(hf_hub_download(name, file, revision=revision, **settings))
 
 
-def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
+def _download_blob(candidate: ModelCandidate, file: RemoteFile, counter: _ByteCounter) -> None:
     """Put the content of a file where the library looks for it before it downloads."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import repo_folder_name
 
     url = hf_hub_url(candidate.name, file.name, revision=candidate.revision, endpoint=constants.ENDPOINT)
-    metadata = get_hf_file_metadata(url, token=token(), endpoint=constants.ENDPOINT)
+    metadata = get_hf_file_metadata(url, token=hub_token(), endpoint=constants.ENDPOINT)
     if metadata.etag is None or metadata.size is None or not re.fullmatch(r"[\w.-]+", metadata.etag):
         return
     blobs = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=candidate.name, repo_type="model") / "blobs"
@@ -468,7 +468,7 @@ def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
             f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
             f"free and {in_megabytes(bounds.SPARE_DISK_BYTES.maximum)} of them are left free."
         )
-    _transfer(url, partial, metadata.size, count)
+    _transfer(url, partial, metadata.size, counter)
     if SHA256.fullmatch(metadata.etag):
         with partial.open("rb") as content:
             arrived = hashlib.file_digest(content, "sha256").hexdigest()
@@ -478,10 +478,10 @@ def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
     partial.replace(blobs / metadata.etag)
 
 
-def _transfer(url: str, partial: Path, size: int, count: _Count) -> None:
+def _transfer(url: str, partial: Path, size: int, counter: _ByteCounter) -> None:
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            _stream(url, partial, size, count)
+            _stream(url, partial, size, counter)
             return
         except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
             if not attempts_left:
@@ -489,26 +489,26 @@ def _transfer(url: str, partial: Path, size: int, count: _Count) -> None:
             log.warning("The download of %s broke off and goes on", url, exc_info=True)
 
 
-def _stream(url: str, partial: Path, size: int, count: _Count) -> None:
+def _stream(url: str, partial: Path, size: int, counter: _ByteCounter) -> None:
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
     n_present = partial.stat().st_size if partial.exists() else 0
     arrived = n_present if n_present <= size else 0
-    count.of_this_file(arrived)
+    counter.count_in_file(arrived)
     if arrived == size:
         return
-    headers = {**build_hf_headers(token=token()), "Accept-Encoding": "identity"}
+    headers = {**build_hf_headers(token=hub_token()), "Accept-Encoding": "identity"}
     if arrived:
         headers["Range"] = f"bytes={arrived}-"
-    patience = constants.HF_HUB_DOWNLOAD_TIMEOUT
-    with get_session().stream("GET", url, headers=headers, timeout=patience) as response:
+    timeout = constants.HF_HUB_DOWNLOAD_TIMEOUT
+    with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
         hf_raise_for_status(response)
         arrived = arrived if response.status_code == 206 else 0
         with partial.open("ab" if arrived else "wb") as content:
-            for chunk in response.iter_bytes():  # as they come: chunks of a given size are lost when the line breaks
+            for chunk in response.iter_bytes():  # as they come: one of a fixed size is lost when the line breaks
                 content.write(chunk)
                 arrived += len(chunk)
-                count.of_this_file(arrived)
+                counter.count_in_file(arrived)
     if arrived != size:
         raise httpx2.RemoteProtocolError(f"{arrived} of {size} bytes have arrived")

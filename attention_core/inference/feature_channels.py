@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
-from attention_core.attention.scores import number
+from attention_core.attention.scores import format_latex
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
@@ -36,12 +36,12 @@ def score_formula(trace: AttentionTrace, region: int) -> str:
     largest = products.abs().argsort(descending=True, stable=True)[:WRITTEN]
     score, left = float(products.sum()), float(products.sum() - products[largest].sum())
     products_text = [
-        f"{_sign(weight, index == 0)} {number(abs(weight))} \\cdot {number(feature)}"
+        f"{_sign(weight, index == 0)} {format_latex(abs(weight))} \\cdot {format_latex(feature)}"
         for index, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest].tolist())
     ]
-    remainder_text = rf"\underbrace{{{number(abs(left))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
+    remainder_text = rf"\underbrace{{{format_latex(abs(left))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
     remainder = rf"{_sign(left, False)} {remainder_text}"
-    lines = rf"S_{{{region + 1}}} &= {' '.join(products_text)} \\ &\quad {remainder} = {number(score)}"
+    lines = rf"S_{{{region + 1}}} &= {' '.join(products_text)} \\ &\quad {remainder} = {format_latex(score)}"
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 

@@ -55,7 +55,7 @@ def remarks_after(pieces: Sequence[tuple[int, int]], reading: DigitReading) -> l
     """Say what is unusual about a reading and its pieces of ink, see pieces_of."""
     if not reading.digits:
         return [NumberRemark.NOTHING]
-    if not reading.finished:
+    if not reading.is_finished:
         return [NumberRemark.UNFINISHED]
     if max(len(reading.digits), len(pieces)) > MAX_DIGITS:
         return [NumberRemark.LONG]

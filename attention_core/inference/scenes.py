@@ -18,9 +18,9 @@ from attention_core.data.questions import (
     Question,
     QuestionKind,
     format_question,
-    numbers_of,
     pad_questions,
     question_words,
+    word_ids_of,
 )
 from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
@@ -56,7 +56,7 @@ def read_digits(
     if not pictures:
         return []
     questions = [format_question(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in boxes]
-    word_ids = pad_questions([numbers_of(question_words(text)) for text in questions])
+    word_ids = pad_questions([word_ids_of(question_words(text)) for text in questions])
     answers = model(torch.stack(list(pictures)).to(model.row.device), word_ids.to(model.row.device)).logits.argmax(1)
     return [
         SceneDigit(ANSWERS[number], colour, (left + right) / 2, (top + bottom) / 2)

@@ -26,7 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.scores import Dot, Scaled
-from attention_core.attention.steps import projections
+from attention_core.attention.steps import projection_steps
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story, always
 from attention_core.hub.model import Pretrained
@@ -176,7 +176,7 @@ def soft_lookup(
     value_code = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
     shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
     texts = {"queries": list(queries), "keys": list(records.keys), "values": list(records.values)}
-    steps = projections(
+    steps = projection_steps(
         (query, key, value),
         (query_axis, key_axis, key_axis),
         (vectors, vectors, value_axis),

@@ -74,11 +74,11 @@ class Translation(NamedTuple):
     word_of: list[int]  # which word each piece belongs to; len(words) for the end
     text: str  # the sentence
     probabilities: list[float]  # of each piece, forced or not, given those before it; empty if not computed
-    finished: bool  # whether the model said that it ends here
+    is_finished: bool  # whether the model said that it ends here
 
     @property
     def word_labels(self) -> list[str]:
-        return [*self.words, END_LABEL] if self.finished else self.words
+        return [*self.words, END_LABEL] if self.is_finished else self.words
 
 
 class NextPiece(NamedTuple):
@@ -98,19 +98,19 @@ def read_source(text: str) -> SourceSentence:
     words = subwords.english_words(text[:MAX_CHARACTERS])
     if not words:
         raise ValueError("There is nothing to read yet: type an English sentence.")
-    n_words = len(words) + len(text[MAX_CHARACTERS:].split())
+    n_typed = len(words) + len(text[MAX_CHARACTERS:].split())
     pieces = subwords.load_vocabulary().cut([word.lower() for word in words[: subwords.MAX_WORDS]])
     n = MAX_SOURCE_PIECES
-    ids, texts, indices = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
-    words = words[: indices[-1] + 1]
+    ids, texts, word_of = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
+    words = words[: word_of[-1] + 1]
     with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
         source_ids = torch.tensor([*ids, subwords.END])
     return SourceSentence(
         words=[subwords.strip_space_mark(word) for word in words],
         ids=source_ids,
         labels=[*map(_piece_label, texts), END_LABEL],
-        word_of=[*indices, len(words)],
-        n_dropped=n_words - len(words),
+        word_of=[*word_of, len(words)],
+        n_dropped=n_typed - len(words),
     )
 
 
@@ -127,10 +127,8 @@ def french_prefix(text: str) -> list[int]:
     if not words:
         return []
     vocabulary = subwords.load_vocabulary()
-    is_name = (
-        len(vocabulary.cut(words[:1]).ids) == 1 and subwords.strip_space_mark(words[0]).lower() not in _ORDINARY_WORDS
-    )
-    if not is_name:
+    has_capital_piece = len(vocabulary.cut(words[:1]).ids) == 1
+    if not has_capital_piece or subwords.strip_space_mark(words[0]).lower() in _ORDINARY_WORDS:
         words[0] = words[0].lower()
     return vocabulary.cut(words).ids
 
@@ -138,27 +136,27 @@ def french_prefix(text: str) -> list[int]:
 def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> Translation:
     """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
     vocabulary = subwords.load_vocabulary()
-    finished = bool(ids) and ids[-1] == subwords.END
-    texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
+    is_finished = bool(ids) and ids[-1] == subwords.END
+    texts = [vocabulary.text(piece) for piece in (ids[:-1] if is_finished else ids)]
     joined = "".join(texts).replace(subwords.SPACE, " ")
     spans = subwords.french_spans(joined)
     starts = [start for start, _ in spans]
     word_of, offset = [], 0
     for text in texts:
-        first = offset + (len(text) > 1 and text.startswith(subwords.SPACE))
-        word_of.append(max(0, bisect_right(starts, first) - 1))
+        first_letter = offset + (len(text) > 1 and text.startswith(subwords.SPACE))
+        word_of.append(max(0, bisect_right(starts, first_letter) - 1))
         offset += len(text)
     words = [joined[start:stop] for start, stop in spans]
     if words:
         words[0] = words[0][:1].upper() + words[0][1:]
     return Translation(
         ids=list(ids),
-        labels=[*map(_piece_label, texts), *([END_LABEL] if finished else [])],
+        labels=[*map(_piece_label, texts), *([END_LABEL] if is_finished else [])],
         words=words,
-        word_of=[*word_of, *([len(words)] if finished else [])],
+        word_of=[*word_of, *([len(words)] if is_finished else [])],
         text=subwords.join_words(texts),
         probabilities=list(probabilities),
-        finished=finished,
+        is_finished=is_finished,
     )
 
 
@@ -173,9 +171,7 @@ def translate_together(
     """Return the best translations of sentences with the same number of pieces, in one beam search."""
     ids = torch.stack([source.ids for source in sources]).to(device_of(model))
     best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
-    return [
-        translation_of(hypothesis.ids, [math.exp(log) for log in hypothesis.log_probabilities]) for hypothesis in best
-    ]
+    return [translation_of(hypothesis.ids, [*map(math.exp, hypothesis.log_probabilities)]) for hypothesis in best]
 
 
 def forced_translation(
@@ -228,8 +224,8 @@ def _model_inputs(
 ) -> tuple[Tensor, Tensor, Labels]:
     """Return the ids that the encoder reads, the ids that the decoder reads, and the labels."""
     device = device_of(model)
-    read = translation.ids[:-1] if translation.finished else translation.ids
-    predicted = translation.labels if translation.finished else [*translation.labels, NEXT_LABEL]
+    read = translation.ids[:-1] if translation.is_finished else translation.ids
+    predicted = translation.labels if translation.is_finished else [*translation.labels, NEXT_LABEL]
     labels = Labels(source.labels, predicted, ["start", *translation.labels[: len(read)]])
     return source.ids.to(device), torch.tensor([subwords.START, *read], device=device), labels
 
@@ -265,7 +261,7 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
     """
     n_unwritten = trace.n_queries - len(translation.ids)  # 1 where the translation goes on, else 0
     labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
-    of_pieces = [*translation.probabilities, *[math.nan] * n_unwritten]
+    probabilities = [*translation.probabilities, *[math.nan] * n_unwritten]
     is_single = trace.n_keys == 1 and len(source.labels) > 1
     word_of = [*translation.word_of, *[len(translation.words)] * n_unwritten]
     row_of = {word: row for row, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
@@ -279,7 +275,7 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
         source=source.word_labels,
         keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
         weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
-        probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in pieces_of_rows],
+        probabilities=[math.prod(probabilities[piece] for piece in pieces) for pieces in pieces_of_rows],
         first_piece=[pieces[0] for pieces in pieces_of_rows],
         first_key=[bisect_left(source.word_of, word) for word in range(len(source.word_labels))],
         pieces_of=[[labels[piece] for piece in pieces] for pieces in pieces_of_rows],
@@ -306,7 +302,7 @@ def trace_translation(
     edits: Edits = (),
 ) -> TracedTranslation:
     """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out."""
-    edits = restrict_queries(edits, 0, len(translation.ids) + (not translation.finished))
+    edits = restrict_queries(edits, 0, len(translation.ids) + (0 if translation.is_finished else 1))
     if isinstance(model, Transformer):
         cross = last_cross(model)
         trace = explain_layers(model, source, translation, {cross: edits})[cross]
@@ -344,8 +340,8 @@ def vector_similarities(
     A word of several pieces has the mean of their vectors; the row of the word that is still to come is NaN.
     """
     table = model.embedding.weight
-    english, groups = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
-    words = torch.stack([english[groups == word].mean(0) for word in range(source.word_of[-1] + 1)])
+    english, word_of = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
+    words = torch.stack([english[word_of == word].mean(0) for word in range(source.word_of[-1] + 1)])
     stops = [*view.first_piece[1:], len(translation.ids)]
     french = torch.stack([
         table[translation.ids[first:stop]].mean(0) if first < stop else table.new_full(table.shape[1:], torch.nan)

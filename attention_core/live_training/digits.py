@@ -13,7 +13,7 @@ from attention_core.attention.wording import percent
 from attention_core.data.lessons import SIDE, small_digits
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
-from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.live_training.lesson import LessonOptions, LiveSettings, Look
 from attention_core.models.pixel_notes import NotesConfig, PixelControl, PixelNotes
 from attention_core.train.loop import TrainingProgress
 
@@ -33,7 +33,7 @@ class DigitLesson(lesson.Lesson):
     n_steps, seconds = 1200, 45
 
     def __init__(self, settings: LiveSettings) -> None:
-        super().__init__(settings, OFFER.rate[settings.rate])
+        super().__init__(settings, OPTIONS.rate[settings.rate])
         device = choose_device()
         self._learned, self._held_out = (
             (torch.from_numpy(split.images).to(device), torch.from_numpy(split.labels).to(device).long())
@@ -43,8 +43,8 @@ class DigitLesson(lesson.Lesson):
         self._learned = self._learned[0][:n], self._learned[1][order]
 
     def models(self) -> dict[str, nn.Module]:
-        broken = self.settings.broken
-        d_k = {lesson.SCALE: 64, lesson.BEFOREHAND: OFFER.size["medium"]}.get(broken, OFFER.size[self.settings.size])
+        broken, sizes = self.settings.broken, OPTIONS.size
+        d_k = {lesson.SCALE: 64, lesson.BEFOREHAND: sizes["medium"]}.get(broken, sizes[self.settings.size])
         plain = NotesConfig(side=SIDE, pool=SIDE // 2, d_k=d_k, d_v=min(d_k, 16), hidden=64, dropout=0.0)
         config = replace(plain, has_positions=broken != lesson.POSITION, is_scaled=broken != lesson.SCALE)
         controls = {lesson.UNIFORM: "uniform", lesson.WITHOUT: "identity"}
@@ -69,7 +69,7 @@ class DigitLesson(lesson.Lesson):
         return Look(to_array(weights), PIXELS, PIXELS, f"Reads {int(digit)} ({percent(float(share))})")
 
 
-OFFER = Offer(
+OPTIONS = LessonOptions(
     DigitLesson,
     size={"small": 8, "medium": 16, "large": 32},  # d_k
     rate={"low": 0.005, "usual": 0.02, "high": 0.05},

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.types import Axis
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
-from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.live_training.lesson import LessonOptions, LiveSettings, Look
 from attention_core.live_training.lookup import N_VALUES, heads_of
 from attention_core.train.loop import TrainingProgress
 
@@ -40,7 +40,7 @@ class GraphLesson(lesson.Lesson):
     n_steps, seconds = 200, 8
 
     def __init__(self, settings: LiveSettings) -> None:
-        super().__init__(settings, OFFER.rate[settings.rate])
+        super().__init__(settings, OPTIONS.rate[settings.rate])
         device = choose_device()
         self._colour = torch.tensor([[*dict.fromkeys(COLOURS)].index(colour) for colour in COLOURS], device=device)
         self._held_out = self._draw_graphs(N_HELD_OUT, torch.Generator(device).manual_seed(2023))
@@ -59,7 +59,7 @@ class GraphLesson(lesson.Lesson):
         return sees, numbers, numbers[:, partner]
 
     def models(self) -> dict[str, nn.Module]:
-        return heads_of(self.settings, OFFER, len({*COLOURS}))
+        return heads_of(self.settings, OPTIONS, len({*COLOURS}))
 
     def _inputs(self, sees: Tensor, numbers: Tensor) -> dict[str, Tensor]:
         """Return what a model is given: colours as queries and keys, and edges as mask, unless they are left out."""
@@ -98,7 +98,7 @@ class GraphLesson(lesson.Lesson):
         )
 
 
-OFFER = Offer(
+OPTIONS = LessonOptions(
     GraphLesson,
     size={"small": 8, "medium": 16, "large": 32},  # d_k
     rate={"low": 0.003, "usual": 0.01, "high": 0.03},

@@ -31,7 +31,7 @@ class LiveSettings:
     broken: str = ""  # one of these; "" = nothing
 
 
-class Offer(NamedTuple):
+class LessonOptions(NamedTuple):
     """What a lesson lets one choose from, for each of the settings."""
 
     make: Callable[[LiveSettings], Any]  # returns a Lesson

@@ -18,19 +18,18 @@ from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
 from attention_core.files import find_file, read_json
-from attention_core.live_training import digits, graphs, lookup, triples
-from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
-from attention_core.live_training.sentences import OFFERS
+from attention_core.live_training import digits, graphs, lookup, sentences, triples
+from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LessonOptions, LiveSettings, Look
 from attention_core.train.loop import TrainingSteps
 
-LESSONS: dict[str, Offer] = {
-    "digits": digits.OFFER,
-    "lookup": lookup.OFFER,
-    **OFFERS,
-    "triples": triples.OFFER,
-    "graph": graphs.OFFER,
+LESSONS: dict[str, LessonOptions] = {
+    "digits": digits.OPTIONS,
+    "lookup": lookup.OPTIONS,
+    **sentences.OPTIONS,
+    "triples": triples.OPTIONS,
+    "graph": graphs.OPTIONS,
 }
-RECORDED = find_file("lessons") / "training.safetensors"
+RECORDED_FILE = find_file("lessons") / "training.safetensors"
 """A finished training with the default settings, written by python -m attention_core.live_training.live_run."""
 N_FRAMES = 32
 """Frames of a training, closer together at its beginning, because more is learned there."""
@@ -101,9 +100,9 @@ class LiveRun:
 
     def _freeze_recorded_looks(self) -> None:
         """Copy the parameters of looking from the end of the recorded training, and exclude them from this one."""
-        if not RECORDED.exists():
+        if not RECORDED_FILE.exists():
             raise DataError("The recorded training is missing, whose looks are to be kept.")
-        state = LiveRun.from_checkpoint(RECORDED.read_bytes()).frames[-1].state
+        state = LiveRun.from_checkpoint(RECORDED_FILE.read_bytes()).frames[-1].state
         for name, parameter in self.watched.named_parameters():
             if name.startswith(digits.LOOKS):
                 parameter.requires_grad_(False).copy_(state[name])
@@ -133,7 +132,7 @@ class LiveRun:
             model.eval()
             accuracies[name] = self.lesson.accuracy(model)
             model.train()
-        self.frames.append(Frame(self.step, losses, accuracies, _half(self.watched.state_dict())))
+        self.frames.append(Frame(self.step, losses, accuracies, _as_half(self.watched.state_dict())))
         self._losses, self._n_summed = dict.fromkeys(self.models, 0.0), 0
 
     @torch.no_grad()
@@ -164,7 +163,8 @@ class LiveRun:
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
         try:
-            metadata = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+            header = content[8 : 8 + int.from_bytes(content[:8], "little")]  # which safetensors.torch keeps to itself
+            metadata = read_json(header)["__metadata__"]
             run = cls(_parse_settings(metadata["settings"]))
             run._resume(metadata, safetensors.torch.load(content))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
@@ -177,18 +177,18 @@ class LiveRun:
         if not 0 <= step <= self.n_steps or [frame_step for frame_step, _, _ in frames] != steps:
             raise ValueError("steps must be those of this training")
         for number, training in enumerate(self._trainings.values()):
-            training.resume(step, _without_prefix(tensors, f"{number}."))
+            training.resume(step, _remove_prefix(tensors, f"{number}."))
         shapes = {name: tensor.shape for name, tensor in self.watched.state_dict().items()}
         self.frames.clear()
         for number, (frame_step, losses, accuracies) in enumerate(frames):
-            state = _without_prefix(tensors, f"frame.{number}.")
+            state = _remove_prefix(tensors, f"frame.{number}.")
             if {name: tensor.shape for name, tensor in state.items()} != shapes:
                 raise ValueError("frames must be of this model")
-            self.frames.append(Frame(frame_step, self._checked(losses), self._checked(accuracies), _half(state)))
+            self.frames.append(Frame(frame_step, self._figures(losses), self._figures(accuracies), _as_half(state)))
         losses, n_summed = read_json(metadata["losses"])
-        self.step, self._n_summed, self._losses = step, min(int(n_summed), step), self._checked(losses)
+        self.step, self._n_summed, self._losses = step, min(int(n_summed), step), self._figures(losses)
 
-    def _checked(self, numbers: dict[str, Any]) -> dict[str, float]:
+    def _figures(self, numbers: dict[str, Any]) -> dict[str, float]:
         """Return figures by model, or none at all; ValueError where they are not those of all models."""
         figures = {name: float(value) for name, value in numbers.items()}
         if figures and (figures.keys() != self.models.keys() or not all(map(math.isfinite, figures.values()))):
@@ -196,11 +196,11 @@ class LiveRun:
         return figures
 
 
-def _half(state: dict[str, Tensor]) -> dict[str, Tensor]:
+def _as_half(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().half().cpu() for name, tensor in state.items()}
 
 
-def _without_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _remove_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors whose names have a prefix, by their names without it."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
@@ -214,39 +214,40 @@ def _parse_settings(text: str) -> LiveSettings:
 
 def initial_run(settings: LiveSettings) -> LiveRun:
     """Return the training before a visitor trains: the recorded one if it has these settings, else a new one."""
-    is_recorded = settings == LiveSettings() and RECORDED.exists()
-    return LiveRun.from_checkpoint(RECORDED.read_bytes()) if is_recorded else LiveRun(settings)
+    is_recorded = settings == LiveSettings() and RECORDED_FILE.exists()
+    return LiveRun.from_checkpoint(RECORDED_FILE.read_bytes()) if is_recorded else LiveRun(settings)
 
 
 def verdict(run: LiveRun) -> str:
     """Return in a sentence or two whether attention did any work."""
     controls, never = dict(run.frames[-1].accuracies), run.n_steps + 1
-    right = controls.pop(ATTENTION)
-    best = max(controls, key=controls.__getitem__)
+    accuracy = controls.pop(ATTENTION)
+    control_name, control = max(controls.items(), key=lambda item: item[1])
     first_high = {
         name: next((frame.step for frame in run.frames if frame.accuracies[name] >= HIGH_ACCURACY), never)
         for name in run.models
     }
-    first = first_high.pop(ATTENTION)
+    attention_high = first_high.pop(ATTENTION)
     so_far = "" if run.is_done else " so far"
-    nearness = f"comes within {100 * CLEAR_DIFFERENCE:.0f} points" if right > controls[best] else "does as well"
+    nearness = f"comes within {100 * CLEAR_DIFFERENCE:.0f} points" if accuracy > control else "does as well"
     close = f"A control {nearness}{so_far}"
-    if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + CLEAR_DIFFERENCE:
+    if not run.is_done and run.step < run.n_steps / 5 and accuracy < control + CLEAR_DIFFERENCE:
         sentence = "It is too early to tell"
-    elif right > controls[best] + CLEAR_DIFFERENCE:
+    elif accuracy > control + CLEAR_DIFFERENCE:
         sentence = f"Attention did the work{so_far}"
-    elif right < controls[best] - CLEAR_DIFFERENCE:
+    elif accuracy < control - CLEAR_DIFFERENCE:
         sentence = f"Attention did worse than a control{so_far}"
-    elif first < min(first_high.values()):
-        sentence = f"{close}, but attention was there first: {HIGH_ACCURACY:.0%} after {format_count(first, 'batches')}"
+    elif attention_high < min(first_high.values()):
+        batches = format_count(attention_high, "batches")
+        sentence = f"{close}, but attention was there first: {HIGH_ACCURACY:.0%} after {batches}"
     else:
         sentence = close
     after = "" if run.is_done else f"After {format_count(run.frames[-1].step, 'batches')}: "
-    return f"{after}**{sentence}**. {percent(right)} right, {percent(controls[best])} with {best}."
+    return f"{after}**{sentence}**. {percent(accuracy)} right, {percent(control)} with {control_name}."
 
 
 if __name__ == "__main__":
-    usual = LiveRun(LiveSettings())
-    while not usual.is_done:
-        usual.advance()
-    RECORDED.write_bytes(usual.checkpoint())
+    run = LiveRun(LiveSettings())
+    while not run.is_done:
+        run.advance()
+    RECORDED_FILE.write_bytes(run.checkpoint())

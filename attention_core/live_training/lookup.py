@@ -17,7 +17,7 @@ from attention_core.data.pieces import strip_space_mark
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.inference.soft_lookup import WIDTH, embed, ngrams
 from attention_core.live_training import lesson
-from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.live_training.lesson import LessonOptions, LiveSettings, Look
 from attention_core.train.loop import TrainingProgress
 
 BATCH_SIZE, N_VALUES, N_SPELLINGS, FEWEST_LETTERS = 64, 10, 4, 4
@@ -56,10 +56,10 @@ class LookupHead(nn.Module):
         return self.read_out(torch.cat((self.query(queries), context * (self.scale is not None)), -1))
 
 
-def heads_of(settings: LiveSettings, offer: Offer, width: int = WIDTH) -> dict[str, nn.Module]:
+def heads_of(settings: LiveSettings, options: LessonOptions, width: int = WIDTH) -> dict[str, nn.Module]:
     """Return a head over vectors of a width, and the same head as its controls, by the names of a lesson's models."""
     is_broken = settings.broken == lesson.SCALE
-    d_k = 64 if is_broken else offer.size[settings.size]
+    d_k = 64 if is_broken else options.size[settings.size]
     scales = {lesson.ATTENTION: 1.0 if is_broken else d_k**-0.5, lesson.UNIFORM: 0.0, lesson.WITHOUT: None}
     return {name: LookupHead(d_k, scale, width) for name, scale in scales.items()}
 
@@ -90,7 +90,7 @@ class LookupLesson(lesson.Lesson):
     n_steps, seconds = 600, 20
 
     def __init__(self, settings: LiveSettings) -> None:
-        super().__init__(settings, OFFER.rate[settings.rate])
+        super().__init__(settings, OPTIONS.rate[settings.rate])
         self._right, self._wrong = (vectors.to(choose_device()) for vectors in _words())
         first = len(self._right) - N_HELD_OUT  # of the words that are held out
         self._learned = range(max(len(TABLE), first * settings.share // 100))
@@ -106,7 +106,7 @@ class LookupLesson(lesson.Lesson):
         return self._wrong[keys[:, 0], spelling][:, None], self._right[keys], values, values[:, 0]
 
     def models(self) -> dict[str, nn.Module]:
-        return heads_of(self.settings, OFFER)
+        return heads_of(self.settings, OPTIONS)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         *inputs, labels = self._draw_batch(self._learned, BATCH_SIZE, generator)
@@ -139,7 +139,7 @@ class LookupLesson(lesson.Lesson):
         )
 
 
-OFFER = Offer(
+OPTIONS = LessonOptions(
     LookupLesson,
     size={"small": 16, "medium": 32, "large": 64},  # d_k
     rate={"low": 0.003, "usual": 0.01, "high": 0.03},

@@ -14,7 +14,7 @@ from attention_core.data.lessons import grammar, short_pairs
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, english_words, strip_space_mark
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
-from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.live_training.lesson import LessonOptions, LiveSettings, Look
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.train.loop import ShuffledBatches
 from attention_core.train.translation import Batch, TranslationTask, epoch_of_batches
@@ -40,7 +40,7 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
 
     def __init__(self, settings: LiveSettings) -> None:
         (self.batch_size, self.n_steps, self.seconds), self.device = LENGTHS[settings.lesson], choose_device()
-        super().__init__(settings, OFFERS[settings.lesson].rate[settings.rate])
+        super().__init__(settings, OPTIONS[settings.lesson].rate[settings.rate])
         self.corpus = CORPORA[settings.lesson]()
         self._numbers = {word: number for number, word in enumerate(self.corpus.words)}
         n, order = self.part(len(self.corpus.train))
@@ -57,9 +57,9 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         return [([*source, END], target) for source, target in sides]
 
     def models(self) -> dict[str, nn.Module]:
-        d = OFFERS[self.settings.lesson].size[self.settings.size]
+        d = OPTIONS[self.settings.lesson].size[self.settings.size]
         scorings = {lesson.ATTENTION: self.settings.score, lesson.UNIFORM: "mean", lesson.WITHOUT: "none"}
-        size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, n_pieces=len(self._numbers))
+        size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, vocabulary_size=len(self._numbers))
         kind = WordByWord if self.settings.broken == lesson.POSITION else Translator
         dropout = DROPOUT[self.settings.lesson]
         return {name: kind(size(scoring, dropout=dropout)) for name, scoring in scorings.items()}
@@ -106,9 +106,9 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
 
 BROKEN = ("", lesson.LABELS, lesson.POSITION)
 RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot", "general")
-OFFERS = {
-    "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
-    "pairs": Offer(
+OPTIONS = {
+    "grammar": LessonOptions(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
+    "pairs": LessonOptions(
         SentenceLesson, {"small": 24, "medium": 48}, {"low": 0.005, "usual": 0.015, "high": 0.05}, SCORES, BROKEN
     ),
 }

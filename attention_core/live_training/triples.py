@@ -12,7 +12,7 @@ from attention_core.bounds.harmless import IN_SENTENCES, as_markdown
 from attention_core.data import match3
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
-from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.live_training.lesson import LessonOptions, LiveSettings, Look
 from attention_core.models.match3 import Match3Config, Match3Head, Prediction
 from attention_core.train.loop import TrainingProgress
 
@@ -37,13 +37,13 @@ class TripleLesson(lesson.Lesson):
     n_steps, seconds = 500, 25
 
     def __init__(self, settings: LiveSettings) -> None:
-        super().__init__(settings, OFFER.rate[settings.rate])
+        super().__init__(settings, OPTIONS.rate[settings.rate])
         self._held_out = tuple(
             tensor.to(choose_device()) for tensor in match3.fresh_sequences(N_HELD_OUT, HELD_OUT_SEED)
         )
 
     def models(self) -> dict[str, nn.Module]:
-        is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]
+        is_broken, size = self.settings.broken == lesson.SCALE, OPTIONS.size[self.settings.size]
         pairs, single = (Match3Config(pairs=pairs, d_k=64 if is_broken else size) for pairs in (True, False))
         edits = (Temperature(64**-0.5),) if is_broken else ()  # which multiplies by what scores are divided by
         heads = {lesson.ATTENTION: (pairs, edits), lesson.UNIFORM: (pairs, UNIFORM), SINGLE: (single, edits)}
@@ -83,7 +83,7 @@ class TripleLesson(lesson.Lesson):
         )
 
 
-OFFER = Offer(
+OPTIONS = LessonOptions(
     TripleLesson,
     size={"small": 32, "medium": 64, "large": 96},  # d_k
     rate={"low": 0.003, "usual": 0.01, "high": 0.03},

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import Additive
-from attention_core.attention.trace import AttentionTrace, first_trace
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, change, read_texts
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.features import (
@@ -45,7 +45,7 @@ class DigitReading(NamedTuple):
     """What was read in one picture."""
 
     digits: str  # what was read, without the end
-    finished: bool  # whether the end token came
+    is_finished: bool  # whether the end token came
     probabilities: Tensor  # (n_looks, 11) after each look
     states: Tensor  # (n_looks + 1, d_state): the start, then the state after each look
     trace: AttentionTrace  # one query per look
@@ -137,7 +137,7 @@ class DigitReader(RegionEncoder):
         output = AttentionOutput(torch.cat(glimpses)[None, None])
         story = self._story(picture, regions[0], all_states, answers.softmax(-1))
         came = restrict_queries(edits, 0, len(logits))
-        trace = first_trace(query, key, key, output, story, score=self.score(), edits=came)
+        trace = item_trace(query, key, key, output, story, score=self.score(), edits=came)
         digits = "".join(str(digit) for digit in classes if digit != END)
         return DigitReading(digits, classes[-1] == END, answers.softmax(-1), all_states, trace)
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
-from attention_core.attention.trace import AttentionTrace, TracedModel, first_trace
+from attention_core.attention.trace import AttentionTrace, TracedModel, item_trace
 from attention_core.attention.types import Axis, Story, read_texts
 from attention_core.models.features import FeatureMap, Layer, VisionOutput, check_size, picture_step, regions
 from attention_core.models.registry import register
@@ -70,7 +70,7 @@ class FeatureMask(TracedModel):
             return VisionOutput(logits, weights)
         story = self._story(pictures[0], features[0, 0], logits[0])
         return VisionOutput(
-            logits, weights, (first_trace(query, features, features, attended, story, score=Dot(), edits=edits),)
+            logits, weights, (item_trace(query, features, features, attended, story, score=Dot(), edits=edits),)
         )
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
-from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, change, product, read_texts
 from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 from attention_core.models.registry import register
@@ -131,7 +131,7 @@ class RecurrentLanguage(nn.Module):
             ),
         )
         query, key, value, context = (tensor[None, None] for tensor in (query, key, states, context))
-        return first_trace(query, key, value, AttentionOutput(context), story, mask=earlier(states), edits=edits)
+        return item_trace(query, key, value, AttentionOutput(context), story, mask=earlier(states), edits=edits)
 
 
 def earlier(states: Tensor) -> Tensor:

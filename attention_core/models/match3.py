@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
-from attention_core.attention.steps import affine, projection_origins, projections
-from attention_core.attention.trace import Prediction, TracedModel, first_trace
+from attention_core.attention.steps import affine_parameters, projection_origins, projection_steps
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import Axis, Story, always, read_texts
 from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
 from attention_core.models.registry import register
@@ -117,7 +117,7 @@ class Match3Head(TracedModel):
             return Prediction(logits)
         vectors = tuple(tensor[0, 0] for tensor in (query, *single))
         story = self._story(numbers[0].tolist(), everyone[0], vectors, logits[0])
-        return Prediction(logits, (first_trace(query, key, value, attended, story, mask=mask, edits=edits),))
+        return Prediction(logits, (item_trace(query, key, value, attended, story, mask=mask, edits=edits),))
 
     def allowed(self, n: int) -> Tensor:
         """Return what each of n numbers may look at, (n, n + 1), or pairs of it, (n, n + 1, n + 1); nobody is last."""
@@ -127,12 +127,12 @@ class Match3Head(TracedModel):
         words = [str(number) for number in numbers]
         queries, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
         circles = [f"{function} {wave}" for function in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
-        named = affine(Q=self.query, K=self.key, V=self.value)
+        named = affine_parameters(Q=self.query, K=self.key, V=self.value)
         before = (
             TEXTS["vectors"].step(
                 everyone, single, Axis("cosines and sines", [*circles, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
-            *projections(
+            *projection_steps(
                 vectors,
                 (queries, single, single),
                 code="$name = $x @ W_$letter + b_$letter",

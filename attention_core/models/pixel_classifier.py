@@ -15,8 +15,8 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
-from attention_core.attention.steps import affine, projection_origins, projections
-from attention_core.attention.trace import Prediction, TracedModel, first_trace
+from attention_core.attention.steps import affine_parameters, projection_origins, projection_steps
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change, read_texts
 from attention_core.models.registry import register
 
@@ -183,7 +183,7 @@ class PixelClassifier(TracedModel):
             return Prediction(logits)
         after = attended.context[0, 0], collected[0], hidden[0], logits[0]
         story = self._story(images[0], positions, tokens[0], (query[0], key[0], value[0]), after)
-        return Prediction(logits, (first_trace(query, key, value, attended, story, edits=edits),))
+        return Prediction(logits, (item_trace(query, key, value, attended, story, edits=edits),))
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""
@@ -208,7 +208,7 @@ class PixelClassifier(TracedModel):
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)
         rotation = {"positions": positions, "waves": attention.value_waves, "rotate": rotate}
-        named: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | rotation
+        named: dict[str, Any] = affine_parameters(Q=attention.query, K=attention.key, V=attention.value) | rotation
         named["W_V"] = F.pad(named["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
         (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
         position_bias = first.bias + self._position_bias(side)  # type: ignore[operator]
@@ -219,7 +219,7 @@ class PixelClassifier(TracedModel):
             TEXTS["embedding"].step(
                 tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)
             ),
-            *projections(
+            *projection_steps(
                 vectors,
                 [pixels] * 3,
                 formula=r"$letter = ${before}X W_$letter + b_$letter$after",

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.steps import projection_origins, projections
-from attention_core.attention.trace import Prediction, TracedModel, first_trace
+from attention_core.attention.steps import projection_origins, projection_steps
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story, read_texts
 from attention_core.models.pixel_classifier import pixel_story
 from attention_core.models.registry import register
@@ -121,7 +121,7 @@ class PixelNotes(PixelControl, TracedModel):
             return prediction
         story = self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0])
         settings = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
-        return prediction._replace(traces=(first_trace(query, key, value, output, story, **settings),))
+        return prediction._replace(traces=(item_trace(query, key, value, output, story, **settings),))
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         pixels = Axis.picture("pixels", *image.shape)
@@ -138,7 +138,7 @@ class PixelNotes(PixelControl, TracedModel):
         tokens = self.tokens(image[None])[0]
         steps_before = (
             TEXTS["embedding"].filled(**blanks).step(tokens, pixels, e=self.ink, position=self.position),
-            *projections(
+            *projection_steps(
                 vectors,
                 [pixels] * 3,
                 formula="$letter = X W_$letter",

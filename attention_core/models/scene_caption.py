@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
-from attention_core.attention.trace import AttentionTrace, first_trace
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story, read_texts
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
@@ -55,7 +55,7 @@ class Caption(NamedTuple):
     """What was written about one drawing."""
 
     words: tuple[str, ...]  # as they were said, without the end
-    finished: bool  # whether the end came
+    is_finished: bool  # whether the end came
     probabilities: Tensor  # (n_looks, N_WORDS) after each look
     trace: AttentionTrace  # one query per look: the glances, the words, the end
 
@@ -162,7 +162,7 @@ class SceneCaption(SceneEncoder):
             ),
         )
         key, value = (tensor[:, None] for tensor in encoded)
-        trace = first_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
+        trace = item_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
         return Caption(decode_caption(utterance), utterance[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:

@@ -12,10 +12,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
-from attention_core.attention.steps import affine
-from attention_core.attention.trace import AttentionTrace, first_trace
+from attention_core.attention.steps import affine_parameters
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
-from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
+from attention_core.data.questions import ANSWERS, FIRST_WORD_ID, WORDS, word_ids_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import (
     Layer,
@@ -81,7 +81,7 @@ def region_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
+    return item_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -120,7 +120,7 @@ def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str
         query_axis=Axis("queries", [f"look {number + 1}"]),
         key_axis=Axis("words", list(labels)),
     )
-    return first_trace(step.word_query, states[None], states[None], step.word_output, story)
+    return item_trace(step.word_query, states[None], states[None], step.word_output, story)
 
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
@@ -172,7 +172,7 @@ class SceneEncoder(RegionEncoder):
     def named(self) -> dict[str, Any]:
         """Return the values that the code of encoder_steps names, except the picture."""
         empty = {"empty_key": self.empty_key[None], "empty_value": self.empty_value[None]}
-        return {"cnn": self.features, "place": self.positions, **affine(K=self.key, V=self.value), **empty}
+        return {"cnn": self.features, "place": self.positions, **affine_parameters(K=self.key, V=self.value), **empty}
 
 
 class SceneQuestion(SceneEncoder):
@@ -193,7 +193,7 @@ class SceneQuestion(SceneEncoder):
         super().__init__(config.side, config.layers, config.d_k)
         self.config = config
         d_word, d_k = config.d_word, config.d_k
-        self.embedding = nn.Embedding(FIRST_WORD + len(WORDS), d_word, padding_idx=0)
+        self.embedding = nn.Embedding(FIRST_WORD_ID + len(WORDS), d_word, padding_idx=0)
         self.encoder = nn.GRU(d_word, d_word // 2, batch_first=True, bidirectional=True)
         self.word_query = nn.ModuleList([nn.Linear(d_k, d_word) for _ in range(config.n_looks)])
         self.query = nn.ModuleDict(
@@ -311,7 +311,7 @@ class SceneQuestion(SceneEncoder):
         device = self.row.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
         encoded = self.encode_pictures(picture[None])
-        question = self.encode_questions(torch.tensor([numbers_of(words)], device=device))
+        question = self.encode_questions(torch.tensor([word_ids_of(words)], device=device))
         steps = list(self._steps(encoded, question, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}

@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
-from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.review_pieces import N_VECTORS, NEGATED, PAD, UNKNOWN
 from attention_core.models.features import additive_parameters
@@ -191,7 +191,7 @@ class SentenceClassifier(nn.Module):
             steps_after=(output,),
         )
         value = values[:1, None, :n]
-        trace = first_trace(query, states, value, attended, story, score=self.score(), edits=edits)
+        trace = item_trace(query, states, value, attended, story, score=self.score(), edits=edits)
         return Prediction(logits, (trace,))
 
     def training_logits(self, pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,8 +15,8 @@ from attention_core.attention.attend import attend, merge_heads, split_heads
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.positions import sinusoidal
-from attention_core.attention.steps import projections
-from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
+from attention_core.attention.steps import projection_steps
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story, Text, always, read_texts
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
@@ -117,7 +117,7 @@ def layer_trace(
         if linear.bias is not None:
             named[f"b_{letter}"] = linear.bias.unflatten(0, (module.n_heads, -1))
     origin = "the encoder's output" if kind == "cross" else "the layer's inputs"
-    vectors = projections(
+    vectors = projection_steps(
         (activations.query[0], memory.key[0], memory.value[0]),
         (query_axis, key_axis, key_axis),
         formula=r"$letter = X W_$letter^{(h)}$bias",
@@ -150,7 +150,7 @@ def layer_trace(
         ),
     )
     mask = None if activations.mask is None else activations.mask[0]
-    return first_trace(activations.query, memory.key, memory.value, activations.attended, story, mask=mask, edits=edits)
+    return item_trace(activations.query, memory.key, memory.value, activations.attended, story, mask=mask, edits=edits)
 
 
 MAX_POSITIONS = 256

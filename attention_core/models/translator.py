@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
-from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
 from attention_core.models.registry import register
@@ -81,7 +81,7 @@ class Hypothesis(NamedTuple):
     log_probabilities: list[float]  # natural log for each piece, given those before it, a forced prefix too
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         return bool(self.ids) and self.ids[-1] == END
 
 
@@ -103,26 +103,26 @@ def beam_search(
     batch, n_source = source.shape
     max_pieces = min(MAX_PIECES, 10 + max(2 * n_source, len(prefix)))  # few translations are twice as long
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
-    tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
+    ids = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
     totals = torch.zeros(batch, 1, device=source.device)  # one hypothesis each, until there are pieces to choose from
-    ended, inputs, log_probabilities = totals.bool(), tokens[:, 0], totals.new_zeros(batch, 1, 0)
-    while tokens.shape[2] <= max_pieces and not ended.all():
+    ended, inputs, log_probabilities = totals.bool(), ids[:, 0], totals.new_zeros(batch, 1, 0)
+    while ids.shape[2] <= max_pieces and not ended.all():
         logits, state = model.step(state, inputs)
         logs = logits.log_softmax(-1)
         if inputs.shape[1] > 1:  # the prefix
             log_probabilities = logs[:, :-1].gather(2, inputs[:, 1:, None]).transpose(1, 2)
-        logs[:, -1, :END] = -math.inf  # neither padding, the unknown nor the start is ever written
-        gains, pieces = (best.view(*ended.shape, -1) for best in logs[:, -1].topk(width))
+        logs[:, -1, :END] = -math.inf  # PAD, UNKNOWN and START, which are never written
+        gains, pieces = (top.view(*ended.shape, -1) for top in logs[:, -1].topk(width))
         gains.masked_fill_(ended[..., None], -math.inf)
         gains[..., 0].masked_fill_(ended, 0.0)  # a finished one goes on unchanged
         pieces.masked_fill_(ended[..., None], PAD)
         totals, chosen = (totals[..., None] + gains).flatten(1).topk(width)
         row, piece = chosen // width, pieces.flatten(1).gather(1, chosen)
         state, inputs = state.select((row + sentences * ended.shape[1]).flatten()), piece.view(-1, 1)
-        tokens = _append(tokens, row, piece)
+        ids = _append(ids, row, piece)
         log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, chosen))
         ended = ended.gather(1, row) | (piece == END)
-    return [*map(_rank, tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist())]
+    return [*map(_rank, ids[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist())]
 
 
 def _append(sequences: Tensor, rows: Tensor, last: Tensor) -> Tensor:
@@ -138,19 +138,19 @@ def _rank(rows: list[list[int]], totals: list[float], log_probabilities: list[li
         for ids, total, of_pieces in zip(unpadded, totals, log_probabilities, strict=True)
         if total > -math.inf
     ]
-    hypotheses.sort(key=lambda it: (it.finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
+    hypotheses.sort(key=lambda it: (it.is_finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
     return hypotheses
 
 
-def _random_like(plain: Tensor) -> Tensor:
-    return torch.randn(plain.shape) * plain.shape[-1] ** -0.5
+def _random_like(parameter: Tensor) -> Tensor:
+    return torch.randn(parameter.shape) * parameter.shape[-1] ** -0.5
 
 
 INITIALISERS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
     "general": {"score_weight": torch.clone},
     "additive": {"score_query": _random_like, "score_key": _random_like, "score_vector": _random_like},
 }
-"""By learned scoring function, then by the model's name of a parameter: its first value, from its plain one."""
+"""For each learned scoring function the model's names of its parameters, and how each begins, from its plain value."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class TranslatorConfig:
     d_embedding: int = 192  # width of the pieces' vectors, source and target, shared with the output layer
     d_state: int = 384  # width of decoder and encoder states; the encoder's are two halves, one per reading direction
     d_additive: int = 192  # hidden units of the additive score
-    n_pieces: int = VOCABULARY_SIZE
+    vocabulary_size: int = VOCABULARY_SIZE
     dropout: float = 0.15  # share of the embeddings and of the read-out that is left out in training
     # whether the read-out of a word, made of its state and its context, enters the decoder's next state
     has_input_feeding: bool = False
@@ -227,12 +227,12 @@ class Translator(TiedTranslator):
         self.config = config
         d_embedding, d_state = config.d_embedding, config.d_state
         recurrent = nn.GRU if config.cell == "gru" else nn.RNN
-        self.embedding = nn.Embedding(config.n_pieces, d_embedding, padding_idx=PAD)
+        self.embedding = nn.Embedding(config.vocabulary_size, d_embedding, padding_idx=PAD)
         self.encoder = recurrent(d_embedding, d_state // 2, batch_first=True, bidirectional=True)
         self.decoder = recurrent(d_embedding + config.d_fed, d_state, batch_first=True)
         self.start = nn.Linear(d_state, d_state)
         self.read_out = nn.Linear(2 * d_state, d_embedding)
-        self.output_bias = nn.Parameter(torch.zeros(config.n_pieces))
+        self.output_bias = nn.Parameter(torch.zeros(config.vocabulary_size))
         self.dropout = nn.Dropout(config.dropout)
         if config.scoring in INITIALISERS:
             plain = SCORES[config.scoring].plain_parameters(d_state, d_state, 1, config.d_additive)
@@ -339,7 +339,7 @@ class Translator(TiedTranslator):
             return Prediction(logits)
         story = self._story(source, target, labels, encoding, (states[0], features[0], logits[0]))
         query, key = states[:, None], self.keys(encoding)[:, None]
-        trace = first_trace(query, key, key, attended, story, score=self.score(), edits=edits)
+        trace = item_trace(query, key, key, attended, story, score=self.score(), edits=edits)
         return Prediction(logits, (trace,))
 
     def _story(
@@ -348,7 +348,7 @@ class Translator(TiedTranslator):
         target: Tensor,
         labels: Labels,
         encoding: SourceEncoding,
-        decoded: tuple[Tensor, Tensor, Tensor],
+        decoded: tuple[Tensor, Tensor, Tensor],  # states, features and logits of the first sentence
     ) -> Story:
         is_single, (states, features, logits) = self.config.scoring == "none", decoded
         words, queries = Axis("source words", labels.source), Axis("target words", labels.target)
@@ -382,7 +382,7 @@ class Translator(TiedTranslator):
         labels = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
         return (
             TEXTS["output"]
-            .filled(n=f"{self.config.n_pieces:,}")
+            .filled(n=f"{self.config.vocabulary_size:,}")
             .step(
                 probabilities[:, candidates],
                 queries,

@@ -8,7 +8,7 @@ from torch import Tensor
 from attention_core.attention.trace import Prediction
 from attention_core.concurrency import Lock
 from attention_core.log import log
-from attention_core.serve.client import OF_MODEL, loaded
+from attention_core.serve.client import OF_MODEL, local_model
 from attention_core.serve.wire import function_of, pack, unpack
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -17,14 +17,14 @@ _TURN = Lock("compute")
 
 def of_model(name: str, method: str, *args: Any, **kwargs: Any) -> Any:
     """Return what a method of a model returns; tensors are taken to where the model lies."""
-    model = loaded(name)
+    model = local_model(name)
     device = next(model.parameters()).device
     args = tuple(arg.to(device) if isinstance(arg, Tensor) else arg for arg in args)
     return getattr(model, method)(*args, **kwargs)
 
 
 def read(body: bytes) -> Call:
-    return unpack(body, loaded)
+    return unpack(body, local_model)
 
 
 def batch_of(call: Call) -> tuple[str, Tensor] | None:

@@ -20,7 +20,7 @@ ADDRESS = "ATTENTION_RAY_ADDRESS"
 OF_MODEL = "attention_core.serve.calls:of_model"
 MAX_REPEATS = 2  # a call that was lost with the process that worked on it is made again so often: calls change nothing
 PROBE_SECONDS, POLL_SECONDS = 1.3, 0.3
-"""How long a sign of life may take, and how often it is asked for while an answer is awaited."""
+"""How long a sign of life may take, and after how long the next one is asked for while an answer is awaited."""
 RETRY_AFTER_SECONDS = 5.0  # after which a deployment that was away is asked again
 
 
@@ -49,13 +49,13 @@ class Cluster:
 
     def probe(self) -> str:
         """Return what it computes on, in a few words; AwayError = it does not answer within PROBE_SECONDS."""
-        until = time.monotonic() + PROBE_SECONDS
+        deadline = time.monotonic() + PROBE_SECONDS
         while True:
             try:
                 self._device = self._request("GET").decode()
                 break
             except (OSError, HTTPException) as error:
-                if isinstance(error, LostError) and time.monotonic() < until:  # with a replica: another one answers
+                if isinstance(error, LostError) and time.monotonic() < deadline:  # a replica died: another answers
                     time.sleep(0.05)
                     continue
                 self._away_until = time.monotonic() + RETRY_AFTER_SECONDS
@@ -70,7 +70,7 @@ class Cluster:
         return self._device if time.monotonic() - self._answered_at < RETRY_AFTER_SECONDS else self.probe()
 
     def call(self, function: Callable[..., Any] | str, *args: Any, **kwargs: Any) -> Any:
-        """Return what a function of the project, or of a name, returns there, or raise what the caller is to blame for.
+        """Return what a function of the project, or of that name, returns there, or raise what it raises.
 
         What it does must change nothing. AwayError where the deployment does not answer, or did not a moment ago;
         LostError where the call was lost three times over, or failed there.
@@ -79,9 +79,9 @@ class Cluster:
             raise AwayError(f"{self.name} did not answer a moment ago")
         name = function if isinstance(function, str) else function_name(function)
         body = pack((name, args, kwargs))
-        for left in reversed(range(1 + MAX_REPEATS)):
+        for repeats_left in reversed(range(1 + MAX_REPEATS)):
             try:
-                outcome, value = unpack(self._request("POST", body), loaded)
+                outcome, value = unpack(self._request("POST", body), local_model)
                 break
             except AwayError:
                 raise
@@ -89,7 +89,7 @@ class Cluster:
                 raise LostError(f"{self.name} is of another version: {error}") from error
             except (OSError, HTTPException) as error:
                 self.probe()
-                if not left:
+                if not repeats_left:
                     raise LostError(f"{self.name} lost a call {1 + MAX_REPEATS} times: {error}") from error
         if outcome == "raised":
             raise value
@@ -100,7 +100,7 @@ class Cluster:
         try:
             connection.request(method, "/", body, {"Authorization": f"Bearer {self._token}"})
             if method == "POST":
-                self._await(connection)
+                self._wait_for_answer(connection)
             answer = connection.getresponse()
             content = answer.read()
         finally:
@@ -111,16 +111,16 @@ class Cluster:
             raise LostError(f"status {answer.status}")
         return content
 
-    def _await(self, connection: HTTPConnection) -> None:
+    def _wait_for_answer(self, connection: HTTPConnection) -> None:
         """Wait until the answer begins, asking for signs of life meanwhile."""
-        until = time.monotonic() + CLUSTER_SECONDS.maximum
+        deadline = time.monotonic() + CLUSTER_SECONDS.maximum
         while not select.select([connection.sock], [], [], POLL_SECONDS)[0]:
             self.probe()
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise AwayError(f"{self.name} took more than {CLUSTER_SECONDS.maximum:.0f} seconds")
 
 
-class Model:
+class RemoteModel:
     """A model of the deployment: what is asked of it is asked there, `model.trace(x)` as of the model itself."""
 
     def __init__(self, name: str, cluster: Cluster) -> None:
@@ -136,13 +136,13 @@ class Model:
         return self._cluster.call(OF_MODEL, self._name, "__call__", *args, **kwargs)
 
 
-def load(name: str, address: str | None = None) -> Model:
+def load(name: str, address: str | None = None) -> RemoteModel:
     """Return a trained model of a deployment; its address is that of ATTENTION_RAY_ADDRESS if none is given."""
-    return Model(name, Cluster(address or os.environ[ADDRESS]))
+    return RemoteModel(name, Cluster(address or os.environ[ADDRESS]))
 
 
 @cache
-def loaded(name: str) -> nn.Module:
+def local_model(name: str) -> nn.Module:
     """Return this machine's copy of a model, whose parts are named by traces from the deployment."""
     from attention_core.models import load
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import spans, upcast_half
-from attention_core.explain import heads as run_heads
+from attention_core.explain import heads as head_measures
 from attention_core.explain.heads import CLEAR_SHARE, METRICS, is_self_attention, largest_share
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
@@ -43,7 +43,7 @@ MAX_TEXTS, MAX_CELLS = 32, 8_000_000  # texts, and weights of an attention, in a
 PLAIN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 """Models that take only these can be run on random tokens."""
 N_EXAMPLES = 3  # of each head
-SHUFFLE_EVERY = 10  # texts; one of them is shuffled
+SHUFFLE_EVERY = 10  # one text in so many is read shuffled, too
 
 
 class Example(NamedTuple):
@@ -85,7 +85,9 @@ class Heads(Table):
         shares = {name: float(self.means[name][layer][head]) for name in HEAD_NAMES if name in self.means}
         positional = shares.pop("positional", 0.0)
         name, share = largest_share(shares)
-        return name if share >= CLEAR_SHARE else "positional" if positional >= POSITIONAL_SHARE else ""
+        if share >= CLEAR_SHARE:
+            return name
+        return "positional" if positional >= POSITIONAL_SHARE else ""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         heads = [(layer, head) for layer, numbers in enumerate(self.means["entropy"]) for head in range(len(numbers))]
@@ -94,10 +96,10 @@ class Heads(Table):
         columns |= {"name": names, "source": [HEAD_NAMES.get(name, "") for name in names]}
         for suffix, values in (("", self.means), ("_margin", self.margins), ("_shuffled", self.shuffled)):
             columns |= {f"{column}{suffix}": torch.cat([*layers]).tolist() for column, layers in values.items()}
-        best = [next(iter(self.examples.get(head, ())), None) for head in heads]
-        columns["example"] = ["" if example is None else "".join(example.tokens) for example in best]
-        columns["example_query"] = ["" if example is None else example.tokens[example.query] for example in best]
-        columns["example_key"] = ["" if example is None else example.tokens[example.key] for example in best]
+        strongest = [next(iter(self.examples.get(head, ())), None) for head in heads]
+        columns["example"] = ["".join(example.tokens) if example else "" for example in strongest]
+        columns["example_query"] = [example.tokens[example.query] if example else "" for example in strongest]
+        columns["example_key"] = [example.tokens[example.key] if example else "" for example in strongest]
         return columns
 
 
@@ -105,12 +107,13 @@ class _Means:
     """Means over texts of numbers of each head, and their intervals, from sums."""
 
     def __init__(self) -> None:
-        self._sums: dict[int, Tensor] = {}
+        self._sums: dict[int, Tensor] = {}  # by layer (3, n_heads, n_columns): counts, sums, and sums of squares
 
     def add(self, layer: int, values: Tensor) -> None:
         """Add the numbers (n_texts, n_heads, n_columns) of some texts; nan counts for nothing."""
         values = values.cpu().double()
-        powers = torch.stack([(~values.isnan()).double(), values.nan_to_num(0), values.nan_to_num(0) ** 2])
+        finite = values.nan_to_num(0)
+        powers = torch.stack([(~values.isnan()).double(), finite, finite**2])
         self._sums[layer] = self._sums.get(layer, 0) + powers.sum(1)
 
     def of(self, names: Sequence[str]) -> tuple[dict[str, list[Tensor]], dict[str, list[Tensor]]]:
@@ -149,14 +152,14 @@ class _Strongest:
     # by layer: weights (n_examples, n_heads), and text, query and key of each, (n_examples, n_heads, 3)
     best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
-    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, is_self: bool) -> None:
+    def add(self, layer: int, weights: Tensor, special: Tensor, text_numbers: Tensor, is_self: bool) -> None:
         excluded = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
         excluded[..., 0] = True
         if is_self:
             excluded.diagonal(0, -2, -1).fill_(True)
         largest, flat_cells = weights.masked_fill(excluded, 0).flatten(2).max(-1)
         query, key = flat_cells // weights.shape[-1], flat_cells % weights.shape[-1]
-        cells = torch.stack([numbers.to(flat_cells.device)[:, None].expand_as(flat_cells), query, key], -1).cpu()
+        cells = torch.stack([text_numbers.to(query.device)[:, None].expand_as(query), query, key], -1).cpu()
         largest = largest.float().cpu()
         if layer in self.best:
             largest = torch.cat([self.best[layer][0], largest])
@@ -197,26 +200,26 @@ def heads_over(
         raise ValueError("the corpus is empty")
     traces = run_model(model, first.inputs)[0].traces
     reader = _Reader(model, [is_self_attention(trace) for trace in traces], can_stream(model, first.inputs))
-    corpus, shuffled, repeats, strongest = _Means(), _Means(), _Means(), _Strongest()
+    corpus_means, shuffled_means, repeat_means, strongest = _Means(), _Means(), _Means(), _Strongest()
     texts_by_number: dict[int, CorpusText] = {}
     corpus_ids: set[int] = set()
     n_texts = 0
     for batch in _batches(chain([first], stream), max(trace.n_heads for trace in traces)):
-        reader.add_numbers(batch, corpus, strongest)
+        reader.add_numbers(batch, corpus_means, strongest)
         n_texts += len(batch)
         texts_by_number |= {text.number: text for text in batch}
         texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
             corpus_ids.update(token for text in batch for token in text.inputs["input_ids"][~text.special].tolist())
             if shuffled_texts := [_shuffled(text) for text in batch if text.number % SHUFFLE_EVERY == 0]:
-                reader.add_numbers(shuffled_texts, shuffled)
+                reader.add_numbers(shuffled_texts, shuffled_means)
         if progress is not None:
             progress(n_texts)
     period = _period(model, first, len(corpus_ids))
     if period > 1:
-        reader.add_repeats(_repeated(first, sorted(corpus_ids), period), period, repeats)
-    means, margins = corpus.of([*METRICS])
-    name_means, name_margins = repeats.of([*HEAD_NAMES] if period > 1 else [])
+        reader.add_repeats(_repeated(first, sorted(corpus_ids), period), period, repeat_means)
+    means, margins = corpus_means.of([*METRICS])
+    name_means, name_margins = repeat_means.of([*HEAD_NAMES] if period > 1 else [])
     tokens = {
         number: readable(tokenizer, text.inputs["input_ids"][0].tolist())
         for number, text in texts_by_number.items()
@@ -226,7 +229,7 @@ def heads_over(
         layers=[trace.story.name for trace in traces],
         means=means | name_means,
         margins=margins | name_margins,
-        shuffled=shuffled.of([*METRICS])[0] if corpus_ids else {},
+        shuffled=shuffled_means.of([*METRICS])[0] if corpus_ids else {},
         examples=strongest.examples(tokens),
         n_texts=n_texts,
     )
@@ -246,7 +249,7 @@ class _Reader:
         special = torch.cat([text.special for text in texts])
 
         def hand_over(layer: int, weights: Tensor, _: Any = None) -> None:
-            fits = special.shape == (len(weights), weights.shape[-1])
+            fits = special.shape == (len(weights), weights.shape[-1])  # not for windows, or keys of another input
             is_special = special if fits else special.new_zeros(len(weights), weights.shape[-1])
             on_weights(layer, upcast_half(weights), is_special, len(weights) // len(texts))
 
@@ -265,11 +268,11 @@ class _Reader:
 
         def add(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
             rows = torch.arange(weights.shape[2], device=weights.device)
-            values = run_heads.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
+            values = head_measures.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
-                text_of = text_numbers.repeat_interleave(n_windows)
-                strongest.add(layer, weights, special, text_of, self.is_self_attention[layer])
+                text_of_window = text_numbers.repeat_interleave(n_windows)
+                strongest.add(layer, weights, special, text_of_window, self.is_self_attention[layer])
 
         self.stream(texts, add)
 
@@ -361,11 +364,11 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
         ValueError: they have no heads, or no matrices, of the same shapes.
     """
     if isinstance(first, Recording) and isinstance(second, Recording):
-        runs = [run_heads.groups(recording) for recording in (first, second)]
+        runs = [head_measures.groups(recording) for recording in (first, second)]
         name = group or next(iter(runs[0]), "")
         if any(name not in run for run in runs):
             raise ValueError(f"both runs need the attention {name!r}, they have {[*runs[0]]} and {[*runs[1]]}")
-        return HeadComparison(run_heads.distances_head_for_head(*(run[name] for run in runs)))
+        return HeadComparison(head_measures.distances_head_for_head(*(run[name] for run in runs)))
     before, after = (head_map(result)[1] for result in (first, second))
     if before.shape != after.shape:
         raise ValueError(f"first and second need as many heads, got {tuple(before.shape)} and {tuple(after.shape)}")

@@ -70,14 +70,14 @@ SLOW_SHARE = 0.3  # of the learning rate, for parameters that learn slowly
 
 
 class TrainingProgress(NamedTuple):
-    """How far a training has come; a step here is one batch."""
+    """How far a training has come."""
 
-    step: int  # batches before this one
-    n_steps: int  # all batches
+    batch: int  # the number of this batch, from 0
+    n_batches: int  # of all epochs
 
     @property
     def share(self) -> float:
-        return self.step / self.n_steps
+        return self.batch / self.n_batches
 
 
 class Task(Protocol):
@@ -97,7 +97,7 @@ class Recipe:
 
     task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
     data: str  # what it is trained on and under which licence, for the card
-    batches_per_epoch: int  # steps of one epoch
+    batches_per_epoch: int
     epochs: float  # how many, unless the command says otherwise
     learning_rate: float  # at its peak
     weight_decay: float = 0.02  # of AdamW
@@ -123,12 +123,12 @@ class ShuffledBatches:
     def per_epoch(self) -> int:
         return len(self._batches_of(torch.Generator().manual_seed(self._seed)))
 
-    def at(self, step: int) -> list[int]:
-        epoch, number = divmod(step, self.per_epoch)
+    def at(self, batch: int) -> list[int]:
+        epoch, index = divmod(batch, self.per_epoch)
         if epoch != self._epoch:
-            generator = torch.Generator().manual_seed(self._seed * 7919 + epoch)
+            generator = torch.Generator().manual_seed(self._seed * 7919 + epoch)  # more than there are epochs
             self._epoch, self._batches = epoch, self._batches_of(generator)
-        return self._batches[number]
+        return self._batches[index]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Options:
 
 @dataclass
 class _TrainingState:
-    step: int = 0  # batches so far
+    step: int = 0  # batches so far, of several for each step of the optimiser; checkpoints call it so
     batches_per_step: int = 0  # of one step of the optimiser
     seconds: float = 0.0
     loss: float = math.nan
@@ -222,8 +222,8 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     epochs = recipe.epochs if options.epochs is None else options.epochs
     peak = options.learning_rate or recipe.learning_rate
     n_batches = max(1, round(epochs * recipe.batches_per_epoch))
-    n_steps = state.batches_per_step * math.ceil(n_batches / state.batches_per_step)
-    _add_snapshots(state, model, task, recipe, n_steps)
+    n_batches = state.batches_per_step * math.ceil(n_batches / state.batches_per_step)
+    _add_snapshots(state, model, task, recipe, n_batches)
     if not state.step and hasattr(task, "start"):
         task.start(model)
     loss_module: nn.Module = _LossModule(model, task)
@@ -231,15 +231,15 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         loss_module = DistributedDataParallel(loss_module, find_unused_parameters=True)
     started_at, saved_at = time.monotonic() - state.seconds, time.monotonic()
     bar = tqdm(
-        total=n_steps, initial=state.step, desc=options.result, unit="batch", mininterval=2, disable=worker.rank > 0
+        total=n_batches, initial=state.step, desc=options.result, unit="batch", mininterval=2, disable=worker.rank > 0
     )
     with bar:
-        for _ in _steps(loss_module, optimiser, peak, state, n_steps, options.seed, worker):
-            _add_snapshots(state, model, task, recipe, n_steps)
+        for _ in _steps(loss_module, optimiser, peak, state, n_batches, options.seed, worker):
+            _add_snapshots(state, model, task, recipe, n_batches)
             bar.update(state.batches_per_step)
             if state.step % 20 == 0:
                 bar.set_postfix(loss=f"{state.loss:.3f}")
-            is_due = time.monotonic() - saved_at > CHECKPOINT_SECONDS or state.step >= n_steps
+            is_due = time.monotonic() - saved_at > CHECKPOINT_SECONDS or state.step >= n_batches
             if is_due and not worker.rank:
                 state.seconds, saved_at = time.monotonic() - started_at, time.monotonic()
                 _save(checkpoint, state, model, optimiser)
@@ -282,7 +282,7 @@ class TrainingSteps(Iterator[float]):
         parameters = [parameter for group in self._optimiser.param_groups for parameter in group["params"]]
         state = self.model.state_dict()
         shapes = {f"model.{name}": tensor.shape for name, tensor in state.items()}
-        for number, parameter in enumerate(parameters if step else ()):
+        for number, parameter in enumerate(parameters if step else ()):  # before the first step there are no moments
             for name, shape in (("step", torch.Size()), ("exp_avg", parameter.shape), ("exp_avg_sq", parameter.shape)):
                 shapes[f"optimiser.{number}.{name}"] = shape
         if {name: tensor.shape for name, tensor in tensors.items()} != shapes:
@@ -302,17 +302,17 @@ def _steps(
     optimiser: torch.optim.Optimizer,
     peak: float,
     state: _TrainingState,
-    n_steps: int,
+    n_batches: int,
     seed: int,
     worker: Worker,
 ) -> Iterator[float]:
     """Train from the state's step on; yields the loss of each step of the optimiser after it."""
-    while state.step < n_steps:
+    while state.step < n_batches:
         with torch.inference_mode(False), torch.enable_grad():
             for group in optimiser.param_groups:
-                group["lr"] = group["share"] * learning_rate(peak, state.step, n_steps)
+                group["lr"] = group["share"] * learning_rate(peak, state.step, n_batches)
             optimiser.zero_grad(set_to_none=True)
-            loss = worker.mean(_backward(loss_module, state, n_steps, seed, worker))
+            loss = worker.mean(_backward(loss_module, state, n_batches, seed, worker))
             nn.utils.clip_grad_norm_(loss_module.parameters(), 1.0)
             optimiser.step()
         state.step += state.batches_per_step
@@ -320,18 +320,18 @@ def _steps(
         yield loss
 
 
-def _backward(loss_module: nn.Module, state: _TrainingState, n_steps: int, seed: int, worker: Worker) -> Tensor:
+def _backward(loss_module: nn.Module, state: _TrainingState, n_batches: int, seed: int, worker: Worker) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
     batches = range(state.step + worker.rank, state.step + state.batches_per_step, worker.size)
     device = device_of(loss_module)
     total = torch.zeros((), device=device)
     for batch in batches:
-        batch_seed = seed * 1_000_003 + batch
+        batch_seed = seed * 1_000_003 + batch  # more than there are batches
         generator = torch.Generator(device).manual_seed(batch_seed)
         torch.manual_seed(batch_seed)  # dropout has no generator of its own
-        is_shared_later = batch != batches[-1] and isinstance(loss_module, DistributedDataParallel)
-        with loss_module.no_sync() if is_shared_later else nullcontext():  # type: ignore[operator]
-            loss = loss_module(TrainingProgress(batch, n_steps), generator) / len(batches)
+        is_synced_later = batch != batches[-1] and isinstance(loss_module, DistributedDataParallel)
+        with loss_module.no_sync() if is_synced_later else nullcontext():  # type: ignore[operator]
+            loss = loss_module(TrainingProgress(batch, n_batches), generator) / len(batches)
             loss.backward()
         total += loss.detach()
     return total
@@ -345,21 +345,20 @@ def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
         {"params": ordinary, "share": 1.0, "weight_decay": recipe.weight_decay},
         {"params": slow, "share": SLOW_SHARE, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(
-        [group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99)
-    )  # _steps sets lr
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, lr=1.0, betas=(0.9, 0.99))  # _steps sets the rate
 
 
-def learning_rate(peak: float, step: int, n_steps: int) -> float:
-    """Return the rate of a step: linear warm-up, then a cosine down to 1/50 (Loshchilov and Hutter 2017)."""
-    warmth = min(1.0, (step + 1) / min(200, max(1, n_steps // 10)))
-    return peak * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
+def learning_rate(peak: float, batch: int, n_batches: int) -> float:
+    """Return the rate of a batch: linear warm-up, then a cosine down to 1/50 (Loshchilov and Hutter 2017)."""
+    warmth = min(1.0, (batch + 1) / min(200, max(1, n_batches // 10)))
+    return peak * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * batch / n_batches)))
 
 
-def _add_snapshots(state: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
+def _add_snapshots(state: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_batches: int) -> None:
     """Add the snapshots that are due to the state."""
     for number, share in enumerate(recipe.snapshot_at):
-        if state.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in state.snapshots:
+        if state.step >= min(n_batches, round(share * n_batches)) and f"{number}.step" not in state.snapshots:
             if hasattr(task, "snapshot"):
                 snapshot = task.snapshot(model)
             else:

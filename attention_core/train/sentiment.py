@@ -50,7 +50,7 @@ class SentimentTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        indices = self.batches.at(progress.step)
+        indices = self.batches.at(progress.batch)
         rng = random.Random(generator.initial_seed())
         invented = [make_up(self.telling, rng) for _ in range(N_INVENTED)]
         pieces, mask = batch_of([*(self.pieces[index] for index in indices), *(pieces for pieces, _ in invented)])

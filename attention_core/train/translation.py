@@ -51,7 +51,7 @@ class TranslationTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        batch = Batch([self.pairs[index] for index in self.batches.at(progress.step)], self.device)
+        batch = Batch([self.pairs[index] for index in self.batches.at(progress.batch)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
         is_piece = batch.next_pieces != PAD
@@ -75,10 +75,10 @@ class TranslationTask:
         return snapshot
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        from attention_core.evaluate.translation import bleu_of
+        from attention_core.evaluate.translation import evaluate_bleu
 
         splits = {"development": self.development, "test": self.test}
-        return {split: bleu_of(cast(CanTranslate, model), pairs) for split, pairs in splits.items()}
+        return {split: evaluate_bleu(cast(CanTranslate, model), pairs) for split, pairs in splits.items()}
 
 
 def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:

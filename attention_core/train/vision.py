@@ -16,7 +16,7 @@ from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
-from attention_core.data.questions import ANSWERS, numbers_of, pad_questions, question_words
+from attention_core.data.questions import ANSWERS, pad_questions, question_words, word_ids_of
 from attention_core.data.scene_questions import items_of, random_question_or_count
 from attention_core.data.scenes import (
     MAX_DIGITS,
@@ -165,11 +165,11 @@ class SceneTask:
         self._number, self._glyphs = -1, self._test
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        number = progress.step // POOL_BATCHES
+        number = progress.batch // POOL_BATCHES
         if number != self._number:
             pool = torch.Generator().manual_seed(self._seed * 104_729 + number)
             self._number, self._glyphs = number, glyphs_of(self._bent(pool))
-        cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.step)  # scenes are composed on the CPU
+        cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.batch)  # scenes are composed on the CPU
         return self._loss(model, self._glyphs, cpu, progress, self._device)
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
@@ -236,8 +236,8 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
         for items_of_scene in items
         for _ in range(N_QUESTIONS * len(SCORINGS))
     ]
-    question_numbers = [numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]
-    words = pad_questions(question_numbers).to(device)
+    word_ids = [word_ids_of(_with_unknown(question_words(question.text), rng)) for question in examples]
+    words = pad_questions(word_ids).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in examples], device=device)
     region_targets = regions_of(drawings, [question.looks for question in examples], model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, region_targets, _nudge(progress))  # type: ignore[operator]
@@ -248,7 +248,7 @@ def describe(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: T
 
     Half of the drawings have digits of two kinds only, so that some are described together.
     """
-    if progress.step == 0 and model.config.sees_beforehand:  # type: ignore[union-attr]
+    if progress.batch == 0 and model.config.sees_beforehand:  # type: ignore[union-attr]
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
     counts = (1, MAX_CAPTION_DIGITS)
@@ -279,7 +279,7 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
 
 def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
-    numbers = [captions.numbers_of(description.words) for description in descriptions]
+    numbers = [captions.word_ids_of(description.words) for description in descriptions]
     inputs = [torch.tensor([captions.START] * n_glances + ids) for ids in numbers]
     targets = [torch.tensor([*ids, captions.END]) for ids in numbers]
     return pad_sequence(inputs, True, captions.END), pad_sequence(targets, True, -1)

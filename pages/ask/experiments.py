@@ -67,7 +67,7 @@ def caption_tab(drawing: PadScene) -> None:
     caption = describe_scene(captioner, drawing.picture)
     grid, labels = caption.trace.story.key_axis.picture_grid, list(caption.trace.story.query_axis.labels)
     text = sentence(caption.words)
-    st.markdown(f"### {text[:1].upper()}{text[1:]}{'.' if caption.finished else ' …'}")
+    st.markdown(f"### {text[:1].upper()}{text[1:]}{'.' if caption.is_finished else ' …'}")
     look = WALK.draw(labels, [token for token, label in enumerate(labels) if label in DIGITS] or [len(labels) - 1])
     map_column, strip_column = st.columns([1, 2], gap="medium")
     with map_column:

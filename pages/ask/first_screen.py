@@ -176,7 +176,7 @@ def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
         return questions.read_question(LAST_READ.value), False
     LAST_READ.value = QUESTION.value
     _draw_examples(suggested[:MAX_EXAMPLES])
-    if reading.rephrased:
+    if reading.is_rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
 

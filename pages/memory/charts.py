@@ -44,7 +44,7 @@ def over_time(
     sums, sizes = (reduce_blocks(numbers, rows, np.add) for numbers in (values, np.ones_like(values)))
     words = rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
     data = {
-        "whole": rectangles(0, 0, n, url=matrix_png(np.where(is_read, sums / sizes, np.nan), ramp)),
+        "image": rectangles(0, 0, n, url=matrix_png(np.where(is_read, sums / sizes, np.nan), ramp)),
         "words": {name: np.asarray(column)[is_read] for name, column in words.items()},
         "bar": layers.bar_data(ramp),
         "now": rectangles(present, 0),
@@ -72,7 +72,7 @@ def _over_time(words: tuple[str, ...], bar: Bar, title: str, width: int, height:
     space = layers.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=layers.exact_scale(1, 0)))
     tooltip = alt.Tooltip("word:N"), alt.Tooltip("length:Q", title="length of h", format=".3g")
     drawing = [
-        layers.images("whole", space, clip=True),
+        layers.images("image", space, clip=True),
         layers.hover_cells("words", space, *tooltip),
         layers.bar_layer(bar),
         *layers.halo_outlines("now", space, (4, 2)),

@@ -95,7 +95,7 @@ def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
         single_choice(label, AFTER, choices, wrap=True, on_change=partial(rerun_fragments, BODY))
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
         if changed.is_changed:
-            finished = "" if changed.reading.finished else ", and no end"
+            finished = "" if changed.reading.is_finished else ", and no end"
             st.markdown(f"Read now: **{changed.reading.digits or 'nothing'}**{finished}")
         if changed.reading.trace.edits:
             before, after = (to_array(reading.probabilities) for reading in (changed.learned, changed.reading))
@@ -125,7 +125,7 @@ def draw_answer(drawing: ReadDrawing, changed: ChangedReading, is_present: bool)
     with st.container(key="read_answer"):
         section("Looking digit by digit" + (", changed" if changed.is_changed else ""), Role.WEIGHTS)
         st.html(answer_cards(reading, changed.withheld, changed.left_out(drawing)))
-        ending = "stopped by itself" if reading.finished else "was stopped"
+        ending = "stopped by itself" if reading.is_finished else "was stopped"
         st.markdown(f"It {ending} after {format_count(len(reading.probabilities), 'looks')}.")
         section("With every weight equal")
         st.html(f'<div class="baseline">{answer_cards(uniform)}</div>')

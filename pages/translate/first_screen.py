@@ -221,7 +221,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         return
     switch.markdown(_headline(models, slot, text), width="content")
     unique_rows = _unique_rows(models, slot)
-    unfinished = "" if traced.translation.finished else "not finished"
+    unfinished = "" if traced.translation.is_finished else "not finished"
     with st.container(key=f"translate_says_{slot}"):
         st.html(read_back(traced.translation.text, text, traced.view.target[:-1], unique_rows))
     with st.container(key=f"tells_translate_{slot}"):

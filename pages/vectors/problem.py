@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import SCORES, Scaled, Score
-from attention_core.attention.steps import projection_origins, projections
+from attention_core.attention.steps import projection_origins, projection_steps
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, always, change, product, read_texts
 from attention_core.files import find_file
@@ -210,7 +210,7 @@ def _steps_before(
         named = {f"rows_of_{letter}": tables[letter].tolist() for letter in "QKV"}
         formula, code = "$letter", "$name = torch.tensor(rows_of_$letter, dtype=torch.float64)"
         words = "Given directly: what each row $meaning."
-    vector_steps = projections(
+    vector_steps = projection_steps(
         vectors,
         (queries, keys, keys),
         [_numbered(vector) for vector in vectors],

@@ -11,7 +11,7 @@ import pytest
 from attention_core.arrays import FileError
 from attention_core.atlas import read_tensors
 from attention_core.attention.recording import FORMAT, load_recording
-from attention_core.hub.catalogue import find_model
+from attention_core.hub.catalogue import look_up_model
 from attention_core.hub.load import load_pretrained, read_settings
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
@@ -123,7 +123,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "encoder"
     tiny_hub.write_encoder(folder)
     for model_type in ("qwen2", "bert"):
-        find_model(str(altered(folder, tmp_path_factory.mktemp(model_type), model_type=model_type)))
+        look_up_model(str(altered(folder, tmp_path_factory.mktemp(model_type), model_type=model_type)))
     return folder
 
 
@@ -150,13 +150,13 @@ def test_folders_whose_files_lie_elsewhere(folder, tmp_path):
         (bad / name).unlink()
         (bad / name).symlink_to(secret)
         with refused(f"{name} is a link to a file outside", ModelError):
-            find_model(str(bad))
+            look_up_model(str(bad))
         with refused(f"{name} is a link to a file outside", ModelError):
             load_pretrained(bad)
         (bad / name).unlink()
         os.mkfifo(bad / name)
         with refused(f"{name} is no file", ModelError):
-            find_model(str(bad))
+            look_up_model(str(bad))
 
 
 def test_the_files_of_the_hubs_cache_are_links_beside_it(folder, tmp_path):
@@ -192,7 +192,7 @@ NAMES = {
 def test_names_of_models_that_point_elsewhere(name, monkeypatch):
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
     with refused(NAMES[name], ModelError):
-        find_model(name)
+        look_up_model(name)
 
 
 RULES = {

@@ -19,7 +19,7 @@ import torch
 from attention_core import step_of
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.charts import step_chart
-from attention_core.hub.catalogue import fetch, find_model
+from attention_core.hub.catalogue import fetch, look_up_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
@@ -75,7 +75,7 @@ def test_what_was_recorded_before_the_disk_was_full_is_read_again(trace, tmp_pat
 
 @pytest.mark.parametrize(("number", "words"), [(errno.EROFS, "cannot be written to"), (errno.ENOSPC, "disk is full")])
 def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, monkeypatch, number, words):
-    found, cache = find_model("someone/tiny"), tmp_path / "cache"
+    found, cache = look_up_model("someone/tiny"), tmp_path / "cache"
 
     def refuse(*_given, **_named):
         raise OSError(number, os.strerror(number), str(cache))
@@ -86,12 +86,12 @@ def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, mon
             with pytest.raises(ModelError, match=words) as told:
                 fetch(found)
         assert str(tmp_path) not in str(told.value)
-    assert find_model("someone/tiny").folder is None
+    assert look_up_model("someone/tiny").folder is None
     assert load_pretrained(fetch(found)).kind is ModelKind.DECODER
 
 
 def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(hub, model_folders):
-    found = find_model("someone/tiny")
+    found = look_up_model("someone/tiny")
     with full_disk(), pytest.raises(ModelError, match="have arrived and stay") as told:
         fetch(found)
     assert "/" not in str(told.value).replace("someone/tiny", "")
@@ -105,14 +105,14 @@ from huggingface_hub import constants
 endpoint, *caches = sys.argv[1:]
 constants.ENDPOINT = endpoint
 constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-from attention_core.hub.catalogue import fetch, find_model
-find_model("someone/tiny")  # imports what each child needs
+from attention_core.hub.catalogue import fetch, look_up_model
+look_up_model("someone/tiny")  # imports what each child needs
 def begin(cache, share):
     def progress(done, total):
         if done > share * total:
             os.kill(os.getpid(), signal.SIGKILL)
     constants.HF_HUB_CACHE = cache
-    fetch(find_model("someone/tiny"), progress)
+    fetch(look_up_model("someone/tiny"), progress)
 for cache, share in zip(caches, SHARES):
     child = os.fork()
     if not child:
@@ -131,8 +131,8 @@ def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, model_folders,
     assert killed.stdout.split() == [str(int(signal.SIGKILL))] * len(SHARES), killed.stderr
     for cache in caches:
         tiny_hub.turn_to(hub.endpoint, cache, monkeypatch)
-        assert find_model("someone/tiny").folder is None
-        folder = fetch(find_model("someone/tiny"))
+        assert look_up_model("someone/tiny").folder is None
+        folder = fetch(look_up_model("someone/tiny"))
         for file in folder.iterdir():
             assert file.read_bytes() == (model_folders / "decoder" / file.name).read_bytes()
 

@@ -24,7 +24,7 @@ from attention_core.data.lecture import LectureError, read_lecture
 from attention_core.data.pieces import english_words, french_words
 from attention_core.data.questions import QuestionError, read_question
 from attention_core.files import read_json
-from attention_core.hub.catalogue import cleaned, is_path
+from attention_core.hub.catalogue import clean_name, is_path
 from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
@@ -126,7 +126,7 @@ TARGETS = {
     "queries": Target(lambda data: read_queries(text_of(data)), (), (b"a\n1,5\n",)),
     "search": Target(lambda data: search(["a", "▁b", "Ġc"], text_of(data)), (), (b"ab",)),
     "name": Target(
-        lambda data: is_path(cleaned(text_of(data))), (ModelError,), (b"a/b", b"https://huggingface.co/a/b", b"../x")
+        lambda data: is_path(clean_name(text_of(data))), (ModelError,), (b"a/b", b"https://huggingface.co/a/b", b"../x")
     ),
     "settings": Target(_settings, (ModelError, ValueError), (b'{"num_hidden_layers": 2, "vocab_size": 9}',)),
     "lecture": Target(lambda data: read_lecture(text_of(data), ("start", "matter")), (LectureError,), (LECTURE,)),

@@ -6,7 +6,7 @@ import torch
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.serve import calls, wire
-from attention_core.serve.client import loaded
+from attention_core.serve.client import local_model
 
 
 @pytest.mark.parametrize("device", [choose_device(), "cpu"])
@@ -15,7 +15,7 @@ def test_a_trace_arrives_on_the_best_device_there(device: str, monkeypatch) -> N
     trace = calls.of_model("pixel-classifier", "trace", torch.rand(28, 28))
     packed = wire.pack(trace)
     monkeypatch.setattr(wire, "choose_device", lambda: device)
-    got = wire.unpack(packed, loaded)
+    got = wire.unpack(packed, local_model)
     assert got.query.device.type == device
     assert torch.equal(got.query.cpu(), trace.query.cpu())
     for step, other in zip(steps_of(got)[2:], steps_of(trace)[2:], strict=True):

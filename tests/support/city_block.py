@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Score, same_width
+from attention_core.attention.scores import Score, check_same_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +23,9 @@ class CityBlock(Score):
     w: Tensor
 
     def __call__(self, query, key):
-        same_width(query, key)
+        check_same_width(query, key)
         return -((query.unsqueeze(-2) - key.unsqueeze(-3)).abs() @ self.w)
 
     @classmethod
-    def plain_parameters(cls, d_q, d_k, n_keys, hidden=None):
+    def plain_parameters(cls, d_q, d_k, n_keys, n_hidden=None):
         return {"w": torch.ones(d_q, dtype=torch.float64)}

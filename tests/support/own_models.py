@@ -31,7 +31,7 @@ def stop_and_resume(run, monkeypatch, task, batch):
     original, met = task.loss, []
 
     def stopping(self, model, moment, generator):
-        met.append(moment.step)
+        met.append(moment.batch)
         if len(met) == batch:
             raise KeyboardInterrupt
         return original(self, model, moment, generator)

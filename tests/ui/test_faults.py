@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attention_core import device
 from attention_core.atlas import Atlas
 from attention_core.atlas.synthetic import synthetic_trace
-from attention_core.hub.catalogue import find_local, find_model
+from attention_core.hub.catalogue import find_local, look_up_model
 from attention_core.hub.model import ModelError
 from pages.atlas.shared_atlas import SharedAtlas
 from ui import model_runs
@@ -101,7 +101,7 @@ def outcome_of(name: str) -> tuple[str, str]:
 
 def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, model_folders):
     hub.repositories["someone/other"] = model_folders / "both"
-    found = [find_model(name) for name in ("someone/tiny", "someone/other")]
+    found = [look_up_model(name) for name in ("someone/tiny", "someone/other")]
     start = threading.Barrier(2)
 
     def visit(candidate):
@@ -121,14 +121,14 @@ def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hu
     hub.repositories |= {name: model_folders / "both" for name in slow}
     hub.waiting = dict.fromkeys(slow, threading.Event())
     for name in slow[:-1]:
-        model_runs.start_download(find_model(name))
-    model_runs.start_download(find_model("someone/tiny"))
+        model_runs.start_download(look_up_model(name))
+    model_runs.start_download(look_up_model("someone/tiny"))
     assert outcome_of("someone/tiny") == ("", "")
     assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.maximum - 1)
-    model_runs.start_download(find_model(slow[-1]))
+    model_runs.start_download(look_up_model(slow[-1]))
     hub.repositories["someone/other"] = model_folders / "vision"
     with pytest.raises(ModelError, match="4 models are on their way for other visitors") as told:
-        model_runs.start_download(find_model("someone/other"))
+        model_runs.start_download(look_up_model("someone/other"))
     assert "slow" not in str(told.value)
     hub.waiting[slow[0]].set()
     assert [outcome_of(name) for name in slow] == [("", "")] * DOWNLOADS.maximum

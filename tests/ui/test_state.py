@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core import load
 from attention_core.concurrency import BoundedCache
-from attention_core.serve.client import loaded
+from attention_core.serve.client import local_model
 from ui.computed import FairLock, cached_computation, compute_turn, content_key, result_cache, size_in_bytes
 
 
@@ -159,7 +159,7 @@ def test_computed_keeps_no_gradients_unless_they_are_asked_for():
 
 
 def test_a_model_is_known_by_its_name():
-    calls, model = [], loaded("pixel-classifier")
+    calls, model = [], local_model("pixel-classifier")
     first_row = cached_computation()(lambda model: calls.append(model))
     for one in (model, load("pixel-classifier")):
         first_row(one)
@@ -171,7 +171,7 @@ def test_a_model_is_known_by_its_name():
 def test_what_a_cluster_cannot_find_is_no_function_of_a_model():
     with pytest.raises(ValueError, match="attention_core"):
         cached_computation(on_cluster=True)(lambda: 1)
-    assert cached_computation(on_cluster=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
+    assert cached_computation(on_cluster=True)(local_model)("pixel-classifier") is local_model("pixel-classifier")
 
 
 def test_computed_tells_faults_on_and_keeps_none():

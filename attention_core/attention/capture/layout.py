@@ -77,14 +77,18 @@ class Block(NamedTuple):
 
     def relocate(self, source: Layout, target: Layout) -> Block | None:
         """Return the same elements in another layout of the same shape; None where strides cannot describe them."""
-        index = source.index_at(self.offset)
-        axes = [[source.split(n, stride) for n, stride in axis] for axis in self.axes]
-        if index is None or any(split is None for axis in axes for split in axis):
+        index, axes = source.index_at(self.offset), self.segments_in(source)
+        if index is None or axes is None:
             return None
-        return Block(
-            target.address(index),
-            tuple(tuple((n, target.stride[d] * step) for split in axis for n, d, step in split or ()) for axis in axes),
-        )
+        moved_axes = tuple(tuple((n, target.stride[d] * step) for n, d, step in segments) for segments in axes)
+        return Block(target.address(index), moved_axes)
+
+    def segments_in(self, layout: Layout) -> list[list[tuple[int, int, int]]] | None:
+        """Return what Layout.split returns for each axis; None where one of them fits no dimension."""
+        axes = [[layout.split(n, stride) for n, stride in axis] for axis in self.axes]
+        if any(segments is None for axis in axes for segments in axis):
+            return None
+        return [[segment for segments in axis for segment in segments or ()] for axis in axes]
 
     def of(self, tensor: Tensor) -> Tensor:
         """Return the block as a tensor with one dimension per axis; repeated numbers take no memory."""
@@ -127,12 +131,10 @@ def order_in(context: Block, layout: Layout) -> Order | None:
 
     None where nothing does, or where all is in one row.
     """
-    axes = [[layout.split(n, stride) for n, stride in axis] for axis in context.axes]
-    if len(layout.shape) < 2 or any(segments is None for axis in axes for segments in axis):
+    axes = context.segments_in(layout)
+    if len(layout.shape) < 2 or axes is None:
         return None
-    *leading, queries, features = [
-        [segment for segments in axis for segment in segments or () if segment[0] > 1] for axis in axes
-    ]
+    *leading, queries, features = [[segment for segment in segments if segment[0] > 1] for segments in axes]
     row = {dimension for _, dimension, _ in features}
     if any(dimension in row for _, dimension, _ in queries):
         return None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from attention_core.attention.capture.layout import Block, Layout, Order, SubAxis, batch_indices, usual_order
-from attention_core.attention.capture.trace_builder import FORBIDS
+from attention_core.attention.capture.trace_builder import MAX_MASKING_BIAS
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,23 +28,22 @@ class Product:
 
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
-        index = self.layout.index_at(block.offset)
-        splits = [[self.layout.split(n, stride) for n, stride in stored] for stored in block.axes]
-        if index is None or any(split is None for stored in splits for split in stored):
+        index, axes = self.layout.index_at(block.offset), block.segments_in(self.layout)
+        if index is None or axes is None:
             return None
-        heads, queries, keys = [[segment for split in stored for segment in split or ()] for stored in splits]
-        # Each factor with the dimension of the product that its rows or columns span.
-        row_factor, column_factor = (self.left, 1), (self.right.mT, 2)
-        if any(d == 2 for _, d, _ in queries):  # queries are the columns of the product
-            row_factor, column_factor = column_factor, row_factor
+        heads, queries, keys = axes
+        # Each factor with the dimension of the product along which its vectors lie.
+        query_factor, key_factor = (self.left, 1), (self.right.mT, 2)
+        if any(dimension == 2 for _, dimension, _ in queries):
+            query_factor, key_factor = key_factor, query_factor
         factors = []
-        for (factor, axis), positions in ((row_factor, queries), (column_factor, keys)):
-            if any(d not in (-1, 0, axis) for _, d, _ in positions):
+        for (factor, along), positions in ((query_factor, queries), (key_factor, keys)):
+            if any(dimension not in (-1, 0, along) for _, dimension, _ in positions):
                 return None
-            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {axis: factor.stride(1)}
-            offset = int(factor.storage_offset()) + index[0] * strides[0] + index[axis] * strides[axis]
-            axes = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
-            factors.append(Block(offset, (*axes, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
+            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {along: factor.stride(1)}
+            offset = int(factor.storage_offset()) + index[0] * strides[0] + index[along] * strides[along]
+            outer = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
+            factors.append(Block(offset, (*outer, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
         return factors[0], factors[1]
 
 
@@ -54,7 +53,7 @@ class ElementwiseStep:
 
     operation: str  # "same", "times", "divided", "plus", "shift" by row, "fill", "tanh", "exp", "dropout", "changed"
     layout: Layout  # of the tensor
-    source: Origin | None  # of the other tensor
+    source: Provenance | None  # of the other tensor
     source_layout: Layout  # of the other tensor, expanded to the shape of this one
     operand: Any = None  # the other operand: a number, or a tensor expanded to that shape
     scalar: Any = None  # alpha of "plus" (-1 for a difference), what "fill" writes, probability of "dropout"
@@ -64,7 +63,7 @@ class ElementwiseStep:
 class Softmax:
     layout: Layout  # of the tensor
     dimension: int  # of the keys
-    scores: Origin | None  # of the scores, if it is known
+    scores: Provenance | None  # of the scores, if it is known
     scores_layout: Layout
 
     @property
@@ -80,21 +79,22 @@ class LayerOutput:
     n: int
 
     def has_inside(self, layout: Layout, dimension: int) -> bool:
+        """Return whether the numbers along a dimension all belong to one position."""
         return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
 
     def copied_to(self, layout: Layout) -> LayerOutput:
-        """Return the same of a copy of the tensor, which may hold fewer numbers for each position."""
+        """Return what is known of a copy, which may hold fewer numbers for each position."""
         inside = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
         return LayerOutput(math.prod(inside))
 
 
 @dataclass(frozen=True, eq=False)
-class Unnormalised:
-    """A product of exponentials of scores and values, which is attention if it is divided by the sums of the former."""
+class RawContext:
+    """Exponentials of scores times values: attention, if it is divided by the sums of the exponentials afterwards."""
 
-    left: Tensor  # (n, rows, m)
-    right: Tensor  # (n, m, d)
-    source: Origin  # of left
+    left: Tensor  # the exponentials, (n, rows, m)
+    right: Tensor  # the values, (n, m, d)
+    source: Provenance  # of the exponentials
     layout: Layout  # of the product
 
 
@@ -103,10 +103,10 @@ class WeightMixture:
     """A tensor that mixes weights of several heads or keys, as talking heads do: no number of it is a single weight."""
 
     weights: Tensor  # the weights before they were mixed, in the softmax's shape
-    source: Origin  # of these weights
+    source: Provenance  # of these weights
 
     @classmethod
-    def of(cls, tensor: Tensor, origin: Origin) -> WeightMixture | None:
+    def of(cls, tensor: Tensor, origin: Provenance) -> WeightMixture | None:
         """Return the weights in a tensor that is about to be mixed; None where it holds none."""
         steps, first = steps_to(origin)
         if not isinstance(first, Softmax):
@@ -118,7 +118,7 @@ class WeightMixture:
             return None
         weights = block.of(tensor).contiguous()
         layout = Layout.of(weights)
-        source: Origin = replace(first, layout=layout)
+        source: Provenance = replace(first, layout=layout)
         for step in reversed(steps):
             source = ElementwiseStep(step.operation, layout, source, layout, None, step.scalar)
         return cls(weights, source)
@@ -127,10 +127,10 @@ class WeightMixture:
         return self
 
 
-Origin = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | Unnormalised
+Provenance = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | RawContext
 
 
-def steps_to(origin: Origin | None) -> tuple[list[ElementwiseStep], Origin | None]:
+def steps_to(origin: Provenance | None) -> tuple[list[ElementwiseStep], Provenance | None]:
     """Return the elementwise steps that lead to a tensor, the last one first, and the origin before them."""
     steps = []
     while isinstance(origin, ElementwiseStep):
@@ -151,7 +151,7 @@ class ScoreInputs(NamedTuple):
     is_minus_infinity: bool  # whether hidden scores were set to minus infinity, not to a large negative number
 
 
-def score_inputs(origin: Origin | None, block: Block | None) -> ScoreInputs | None:
+def score_inputs(origin: Provenance | None, block: Block | None) -> ScoreInputs | None:
     """Return the inputs of a block (head, query, key) of scores; None where it is no product of queries and keys."""
     steps, first = steps_to(origin)
     blocks = []  # where the scores lie after each step
@@ -177,12 +177,12 @@ class _ScoreReplay:
         self.softcap: float | None = None
         self.bias: Tensor | None = None
         self.hidden: Tensor | None = None
-        self.zero_scores: Tensor | None = None
+        self.zero_scores: Tensor | None = None  # where scores are 0 since they were multiplied by a mask
         self.is_minus_infinity = True
         self._has_tanh = self._has_exp = self._is_shifted = False
 
     def apply(self, step: ElementwiseStep, block: Block) -> bool:
-        """Apply one step; return False if a trace cannot describe it."""
+        """Apply one step by the method of its operation's name; return False if a trace cannot describe it."""
         operand = step.operand
         if isinstance(operand, Tensor):
             operand_block = block.relocate(step.layout, Layout.of(operand))
@@ -232,7 +232,7 @@ class _ScoreReplay:
         return True
 
     def _shift(self, *_: Any) -> bool:
-        """What is the same in a whole row the softmax does not see."""
+        """Ignore what is added to a whole row, since the softmax does."""
         self._is_shifted = True
         return not self._has_exp
 
@@ -242,14 +242,14 @@ class _ScoreReplay:
         if not isinstance(added, Tensor):
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
-        if self.zero_scores is not None and not bool((self.zero_scores & (added > FORBIDS)).any()):
+        if self.zero_scores is not None and not bool((self.zero_scores & (added > MAX_MASKING_BIAS)).any()):
             self.zero_scores = None  # the bias hides these keys anyway
         self.bias = added if self.bias is None else self.bias + added
         return True
 
     def _fill(self, hidden: Tensor, number: float) -> bool:
         number = -math.inf if self._has_exp and number == 0 else number
-        if number > FORBIDS:
+        if number > MAX_MASKING_BIAS:
             return False
         self.hidden = hidden if self.hidden is None else self.hidden | hidden
         self.is_minus_infinity = self.is_minus_infinity and number == -math.inf
@@ -297,21 +297,17 @@ class WeighedLayout(NamedTuple):
         """Return where they lie; None where it is no product of weights and values. Steps: from the softmax to left."""
         block: Block | None = Block.covering(Layout.of(left))
         for step in steps:
-            block = block.relocate(step.layout, step.source_layout) if block else None
-        block = block.relocate(softmax.layout, softmax.layout) if block else None
+            block = block and block.relocate(step.layout, step.source_layout)
+        block = block and block.relocate(softmax.layout, softmax.layout)  # axes along several dimensions are cut there
         if block is None:
             return None
         keys = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
-        if [[dimension for _, dimension, _ in segments or ()] for segments in keys] not in ([[softmax.dimension]], []):
+        has_single_key = softmax.layout.shape[softmax.dimension] == 1
+        dimensions = [[dimension for _, dimension, _ in segments or ()] for segments in keys]
+        if dimensions != ([] if has_single_key else [[softmax.dimension]]):
             return None
-        if not keys and softmax.layout.shape[softmax.dimension] != 1:
-            return None
-        queries, leading = _roles(_dimensions(block, softmax.layout), softmax)
+        queries, leading = _split_queries(_map_dimensions(block, softmax.layout), softmax)
         return cls(softmax, Layout.of(left), Layout.of(right), Layout.of(out), block.offset, queries, leading)
-
-    @property
-    def sizes(self) -> list[int]:
-        return [dim.n for dim in self.leading]
 
     @property
     def has_single_head_axis(self) -> bool:
@@ -321,10 +317,9 @@ class WeighedLayout(NamedTuple):
         return len(sizes) > 1 and sizes[-1] == 1
 
     def usual_order(self, n_items: int) -> Order:
-        n_dimensions = len(self.softmax.layout.shape)
         if self.has_single_head_axis:
             return Order(tuple(SubAxis(axis, dim.n, 1) for axis, dim in enumerate(self.leading)))
-        return usual_order(self.sizes, n_items if n_dimensions < 4 else 0)
+        return usual_order([dim.n for dim in self.leading], n_items if len(self.softmax.layout.shape) < 4 else 0)
 
     def context(self) -> Block:
         """Return the whole product, (*axes before the queries, query, d)."""
@@ -333,19 +328,19 @@ class WeighedLayout(NamedTuple):
         queries = tuple((dim.n, strides[dim.axis] * dim.step) for dim in self.queries) or ((1, 0),)
         return Block(self.out.offset, (*axes, queries, ((self.out.shape[2], strides[2]),)))
 
-    def _within(self, sub_axis: SubAxis) -> _DimensionMap:
+    def _dimension_of(self, sub_axis: SubAxis) -> _DimensionMap:
         dim, step = self.leading[sub_axis.axis], sub_axis.step
         return dim._replace(n=sub_axis.n, stride=dim.stride * step, step=dim.step * step)
 
-    def of_item(self, order: Order, item: int) -> ItemLayout:
+    def item_layout(self, order: Order, item: int) -> ItemLayout:
         """Return where weights, values and context of one item of the batch lie, or of one window, by its number."""
-        heads = [self._within(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
-        items = [(self._within(sub_axis), index) for sub_axis, index in batch_indices(order, item)]
+        heads = [self._dimension_of(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
+        items = [(self._dimension_of(sub_axis), index) for sub_axis, index in batch_indices(order, item)]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax
 
-        def block_at(offset: int, stride: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
-            axes = (tuple((dim.n, stride(dim)) for dim in dims) or ((1, 0),) for dims in (heads, self.queries))
-            return Block(offset + sum(index * stride(dim) for dim, index in items), (*axes, (last,)))
+        def block_at(offset: int, stride_of: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
+            axes = (tuple((dim.n, stride_of(dim)) for dim in dims) or ((1, 0),) for dims in (heads, self.queries))
+            return Block(offset + sum(index * stride_of(dim) for dim, index in items), (*axes, (last,)))
 
         def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
             """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
@@ -367,25 +362,26 @@ class WeighedLayout(NamedTuple):
 class _DimensionMap(NamedTuple):
     """A dimension of the weights, and where the product's left factor has it: every step-th number of an axis."""
 
-    dimension: int
-    n: int
-    stride: int
-    axis: int
-    step: int
+    dimension: int  # of the weights
+    n: int  # its size
+    stride: int  # in the storage of the softmax
+    axis: int  # of the left factor, 0 or 1
+    step: int  # along that axis
 
 
-def _dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
+def _map_dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
     for axis in (0, 1):
         step = 1
         for n, stride in reversed(block.axes[axis]):
             if n > 1:
-                yield _DimensionMap((layout.split(n, stride) or [(0, -1, 0)])[-1][1], n, stride, axis, step)
+                segments = layout.split(n, stride)
+                yield _DimensionMap(segments[-1][1] if segments else -1, n, stride, axis, step)
             step *= n
 
 
-def _roles(dimensions: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
+def _split_queries(dims: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
     """Return the dimensions of the queries, and the other ones, outermost first."""
-    ordered = sorted(dimensions, key=lambda mapped: (mapped.dimension, -mapped.stride))
+    ordered = sorted(dims, key=lambda mapped: (mapped.dimension, -mapped.stride))
     before = softmax.dimension - 1
     if before >= 0 and softmax.layout.shape[before] == 1:
         return [], ordered

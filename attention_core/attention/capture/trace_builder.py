@@ -20,7 +20,7 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
-FORBIDS = -9000.0
+MAX_MASKING_BIAS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
 UNIFORM_NOTE = (
     "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
@@ -200,13 +200,13 @@ def split_bias(bias: Tensor) -> SplitMask:
     """
     bias = detached_copy(bias)
     top = bias.amax(-1, keepdim=True)
-    low = (top <= FORBIDS) & (top > -math.inf)
+    low = (top <= MAX_MASKING_BIAS) & (top > -math.inf)
     uniform = None
     if low.any():
         bias = torch.where(low, bias - top, bias)
         uniform = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
         uniform = uniform if uniform.any() else None
-    allowed = bias > FORBIDS
+    allowed = bias > MAX_MASKING_BIAS
     allowed_bias = torch.where(allowed, bias, 0)
     return SplitMask(None if allowed.all() else allowed, allowed_bias if allowed_bias.any() else None, uniform)
 

@@ -40,8 +40,8 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
 
     To know which module makes a call, the block sets torch's hooks of all modules. A call of a module takes a few
     microseconds longer with them; in other threads they do nothing. With such hooks torch warns when a compiled module
-    is called, and refuses torch.export.export(strict=True). Its causal masks, CausalBias, have to be made before the
-    block: torch cannot make them while a TorchDispatchMode is on.
+    is called, and refuses torch.export.export(strict=True). A CausalBias, torch's own causal mask, has to be made
+    before the block: torch cannot make one while a TorchDispatchMode is on.
 
     Args:
         item: the item of the batch to record, from 0, of its windows the first; "all" records every item and every
@@ -140,7 +140,7 @@ class _FunctionMode(TorchFunctionMode):
         if func is _MULTI_HEAD:
             self._record_multi_head(*args, **kwargs)
         else:
-            self._written_out.fused(output, *args, **kwargs)
+            self._written_out.on_fused(output, *args, **kwargs)
         return output
 
     def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:
@@ -153,7 +153,7 @@ class _FunctionMode(TorchFunctionMode):
         call.apply_defaults()
         arguments = call.arguments
         query, key, value = (arguments[name] for name in ("query", "key", "value"))
-        if reason_to_skip(query):
+        if reason_to_skip(query):  # which the recorder notes
             self._recorder.add_fused(query, key, value)
             return
         with self._recorder.unwatched():

@@ -118,7 +118,7 @@ class WeightedSum:
     def _trace(self, order: Order, batch_slice: BatchSlice, note: str, builder: TraceBuilder) -> AttentionTrace:
         """Return the trace of one slice, checked against weights and product; a ValueError where it cannot be right."""
         assert self.layout is not None
-        layout = self.layout.of_item(order, batch_slice.number)
+        layout = self.layout.item_layout(order, batch_slice.number)
         weights, value, context = layout.weights.of(self.left), layout.value.of(self.right), layout.context.of(self.out)
         dropout = next((float(step.scalar) for step in self.steps if step.operation == "dropout"), 0.0)
         dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""

@@ -34,7 +34,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._origins = inside_torch.StorageMap[provenance.Origin]()
+        self._origins = inside_torch.StorageMap[provenance.Provenance]()
         self.outputs = Outputs(recorder)
         self.sources = Sources(self.is_learned)
         self._edges = Edges(recorder)
@@ -86,7 +86,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 self._follow(func, args, kwargs, result)
         return result
 
-    def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
+    def on_fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
         arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
         sides = self.sources.sides(arguments["query"], arguments["key"])
@@ -123,7 +123,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self.sources.layer(layer_input, result)
             self.outputs.see(F.linear, [layer_input], operations.operands_of([layer_input]), result)
 
-    def _origin_of(self, tensor: Any) -> provenance.Origin | None:
+    def _origin_of(self, tensor: Any) -> provenance.Provenance | None:
         if not self._origins or not operations.is_plain(tensor):
             return None
         return self._origins.find(inside_torch.storage_of(tensor))
@@ -152,7 +152,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             if not self._n_ignoring:
                 arguments = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
                 arguments["attn_mask"] = arguments.get("attn_mask", arguments.get("attn_bias"))
-                self.fused(result[0], **{name: arguments[name] for name in operations.OF_FUSED if name in arguments})
+                self.on_fused(result[0], **{name: arguments[name] for name in operations.OF_FUSED if name in arguments})
         elif getattr(func, "_name", "") == FLEX:
             self._flex(args, kwargs, result[0])
         elif self._origins:
@@ -180,7 +180,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         operation, operand, scalar = operations.STEPS[func](index, args, kwargs)
         if operation == "bounded":
             operation = "same" if torch.equal(result, args[index]) else "changed"
-        if isinstance(source, provenance.Unnormalised):
+        if isinstance(source, provenance.RawContext):
             self._origins.remove(result)
             if operation == "divided" and isinstance(operand, Tensor):
                 self._normalised(source, args[index], result)
@@ -196,13 +196,13 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
         after = Layout.of(result)
-        step: provenance.Origin = provenance.ElementwiseStep(operation, after, source, before, operand, scalar)
+        step: provenance.Provenance = provenance.ElementwiseStep(operation, after, source, before, operand, scalar)
         if not is_weights and (operation == "exp" or any(step.operation == "exp" for step in steps)):
             dimension = _dimension_of_sums(result, operand if operation == "divided" else None)
             step = step if dimension is None else provenance.Softmax(after, dimension, step, after)
         self._origins.put(result, step)
 
-    def _normalised(self, source: provenance.Unnormalised, product: Tensor, result: Tensor) -> None:
+    def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
         block = Block.covering(source.layout).relocate(Layout.of(product), Layout.of(result))
         sums = source.left.sum(-1, keepdim=True).expand(source.left.shape)
@@ -243,7 +243,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._origins.put(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(args[start], result)
             return
-        origin: provenance.Origin = provenance.Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
+        origin: provenance.Provenance = provenance.Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
         beta = float(kwargs.get("beta", 1))
         if start and beta:
             origin = provenance.ElementwiseStep(
@@ -252,7 +252,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         for weights, values in ((left, right), (right.mT, left.mT)):
             scores = self._origin_of(weights)
             if scores and not start and any(step.operation == "exp" for step in provenance.steps_to(scores)[0]):
-                origin = provenance.Unnormalised(weights, values, scores, Layout.of(out if weights is left else out.mT))
+                origin = provenance.RawContext(weights, values, scores, Layout.of(out if weights is left else out.mT))
         self._origins.put(result, origin)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)

@@ -151,11 +151,11 @@ class Edit:
         return edits
 
     def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return the edits for a run of the n queries from `first` on alone, with n_times copies of them end to end."""
+        """Return the edits for a run of the n queries from `first` on alone, repeated n_times one after another."""
         return [self]
 
     def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
-        """Return the edits for keys that moved to these indices, without what they did to a key that has None."""
+        """Return the edits after each key has moved to index_of(key); where that is None, the key is gone."""
         return [self]
 
     def describe(
@@ -163,12 +163,12 @@ class Edit:
     ) -> str:
         """Return what it does in words, with the labels of queries and keys where there are any.
 
-        Without an attention, a softmax is assumed, and without labels more keys than it names.
+        Without an attention it assumes a softmax, and without labels more keys than those that it names.
         """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
-        for axis, field_name in ((queries, "query"), (keys, "key")):
+        for labels, field_name in ((queries, "query"), (keys, "key")):
             if field_name in named:
-                named[field_name] = label(axis, named[field_name], field_name)
+                named[field_name] = position_label(labels, named[field_name], field_name)
         if named.get("head") is not None:
             named["head"] += 1
         return self.template.format(**named) + self.head_suffix
@@ -179,11 +179,11 @@ class Edit:
         return ""
 
     def to_json_value(self) -> dict[str, Any]:
-        values = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
-        return {"edit": self.name} | {name: _json_value(value) for name, value, default in values if value != default}
+        changed = [field for field in fields(self) if field.compare and getattr(self, field.name) != field.default]
+        return {"edit": self.name} | {field.name: _json_value(getattr(self, field.name)) for field in changed}
 
 
-def label(labels: Sequence[str], position: int, noun: str) -> str:
+def position_label(labels: Sequence[str], position: int, noun: str) -> str:
     """Return the label of a position; where it has none, such as "key 3", from 1."""
     return labels[position] if position < len(labels) else f"{noun} {position + 1}"
 
@@ -296,7 +296,7 @@ class BlockKeys(HeadEdit):
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
-        named = ", ".join(label(keys, key, "key") for key in dict.fromkeys(self.keys))
+        named = ", ".join(position_label(keys, key, "key") for key in dict.fromkeys(self.keys))
         return f"{f'it no longer looks at {named}' if named else 'it looks as before'}{self.head_suffix}"
 
 
@@ -318,13 +318,13 @@ class DropHead(QueryEdit):
 
     def context(self, head: int, context: Tensor) -> Tensor:
         dropped = context.clone()
-        dropped[slice(None) if self.query is None else self.query] = 0
+        dropped[ALL if self.query is None else self.query] = 0
         return dropped
 
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
-        to = "" if self.query is None else f" to {label(queries, self.query, 'query')}"
+        to = "" if self.query is None else f" to {position_label(queries, self.query, 'query')}"
         return f"head {self.head + 1} hands over nothing{to}"
 
 
@@ -384,10 +384,11 @@ class PermuteKeys(HeadEdit):
         super().check(attention)
         if attention.is_causal and attention.n_queries > 1:
             raise EditError(CAUSAL_REASON)
-        for head in filter(self.applies_to, range(attention.n_heads if attention.mask is not None else 0)):
-            allowed = attention.mask_of_head(head)
-            rows = allowed[allowed.any(1)]
-            if len(rows) and not (rows == rows[:1]).all():
+        if attention.mask is None:
+            return
+        for mask in map(attention.mask_of_head, filter(self.applies_to, range(attention.n_heads))):
+            rows = mask[mask.any(1)]
+            if (rows != rows[:1]).any():
                 raise EditError(CAUSAL_REASON)
 
     def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
@@ -399,7 +400,7 @@ class PermuteKeys(HeadEdit):
         return order.to(attention.query.device)
 
 
-SEED_STEP = 1_000_003  # more than there are heads, so that no two heads of two seeds have one order
+SEED_STEP = 1_000_003  # more than there are heads, so that each head with each seed has an order of its own
 
 
 @lru_cache(maxsize=64)
@@ -420,7 +421,7 @@ class SetScore(CellEdit):
     head: int | None = None
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        tile[(queries == self.query).nonzero(), (keys == self.key).nonzero().T] = self.score
+        tile[(queries == self.query)[:, None] & (keys == self.key)] = self.score
 
 
 @register

@@ -17,7 +17,7 @@ from attention_core.attention.edits.edit import (
     HeadRef,
     QueryEdit,
     check_range,
-    label,
+    position_label,
     register,
 )
 from attention_core.attention.trace import AttentionScores
@@ -174,14 +174,15 @@ class SetWeights(QueryEdit):
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
-        weights, query_label = dict(self.weights), label(queries, self.query, "query")
-        set_text = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
+        weights, query_label = dict(self.weights), position_label(queries, self.query, "query")
+        set_texts = [f"{position_label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items()]
         unset_text = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
         is_shared = self.renormalised if attention is None else self._is_renormalised(attention)
         visible = range(len(keys)) if attention is None else attention.visible_keys(self.head or 0, self.query)
         are_all_set = visible and weights.keys() >= {*visible}
         suffix = "" if are_all_set else f"; {unset_text}" if is_shared else ", and the other weights stay"
-        return f"{query_label} {f'gives {set_text}{suffix}' if set_text else 'looks as before'}{self.head_suffix}"
+        clause = f"gives {', '.join(set_texts)}{suffix}" if set_texts else "looks as before"
+        return f"{query_label} {clause}{self.head_suffix}"
 
 
 @register

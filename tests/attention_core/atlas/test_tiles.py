@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_core.atlas import Atlas, search
-from attention_core.atlas.matrix import ERROR, FIRST, MASKED, UNKNOWN, ZERO, hidden_cells, pack
+from attention_core.atlas.matrix import FIRST, MASKED, MAX_RELATIVE_ERROR, UNKNOWN, ZERO, hidden_cells, pack
 from attention_core.atlas.synthetic import synthetic_trace
 from tests.support.traces import random_trace
 
@@ -34,7 +34,7 @@ def test_three_digits_of_every_weight_arrive_however_far_apart_they_are(lowest):
     values = (10.0 ** np.random.default_rng(1).uniform(lowest, 0, (256, 200))).astype(np.float32)
     packed = pack(values)
     _, arrived = unpack(packed)
-    assert np.abs(arrived / values - 1).max() <= 1.01 * ERROR
+    assert np.abs(arrived / values - 1).max() <= 1.01 * MAX_RELATIVE_ERROR
     assert len(packed.content) < 200_000
     assert packed.n_bytes == (3 if lowest < -28 else 2)
 

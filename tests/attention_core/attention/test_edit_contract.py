@@ -34,7 +34,7 @@ from attention_core.attention.trace import AttentionScores
 from attention_core.attention.types import AttentionOutput
 from attention_core.data.next_words import read_line
 from attention_core.data.pieces import START
-from attention_core.data.questions import numbers_of, question_words
+from attention_core.data.questions import question_words, word_ids_of
 from attention_core.hub.tracing import run_model
 from attention_core.inference.sentiment import read_sentence
 from attention_core.inference.translation import explain_layers, read_source, translation_of
@@ -126,7 +126,7 @@ def transformed(place):
 
 
 def asked(scoring):
-    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([numbers_of(question_words(QUESTION))])
+    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([word_ids_of(question_words(QUESTION))])
     return lambda model, edits: model(picture, words, scoring, edits=edits).logits
 
 

@@ -22,9 +22,9 @@ from attention_core.attention.scores import (
     Dot,
     General,
     Location,
-    Pair,
     Scaled,
     ScaledDot,
+    VectorPair,
     all_scores,
     printed_concat,
     score_from_json,
@@ -79,18 +79,18 @@ def key():
     return randn(N_KEYS, D, seed=12)
 
 
-def test_the_first_stage_is_called_scores_and_the_last_equals_the_call(score, query, key):
-    stages = score.stages(D)
-    assert stages[0].text.name == "scores"
-    assert len({stage.text.name for stage in stages}) == len(stages)
-    exactly(stages[-1].compute(query, key), score(query, key))
-    assert all((text.title, text.symbol, text.formula, text.code, text.explanation) for text, _ in stages)
+def test_the_first_step_is_called_scores_and_the_last_equals_the_call(score, query, key):
+    steps = score.steps(D)
+    assert steps[0].text.name == "scores"
+    assert len({step.text.name for step in steps}) == len(steps)
+    exactly(steps[-1].compute(query, key), score(query, key))
+    assert all((text.title, text.symbol, text.formula, text.code, text.explanation) for text, _ in steps)
 
 
 @pytest.mark.parametrize("cols", [slice(2, 5), [6, 0], torch.tensor([3, 3, 1]), slice(None)], ids=str)
 def test_a_tile_is_a_part_of_the_whole(score, query, key, cols):
-    for stage in score.stages(D):
-        exactly(stage.compute.tile(query[1:3], key, cols), stage.compute(query, key)[1:3][:, cols])
+    for step in score.steps(D):
+        exactly(step.compute.tile(query[1:3], key, cols), step.compute(query, key)[1:3][:, cols])
 
 
 def test_fused_attention_equals_softmax_of_the_scores(score):
@@ -129,14 +129,14 @@ def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key)
 
 def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
     trace = attention_trace(query[None], key[None], score=score)
-    for place, stage in enumerate(score.stages(D)):
-        numbers = stage.compute.numbers(Pair(query[2], key[5], (2, 5)))
-        assert numbers.value == pytest.approx(float(stage.compute(query, key)[2, 5]), abs=1e-12)
-        assert numbers.formula or stage.compute.name in {"general", "additive", "concat", "location"}
-        formula = cell_formula(trace, step_of(trace, stage.text.name), 0, 2, 5)
-        if numbers.formula:
-            assert formula.startswith("S" + "'" * place + "_{3,6} = ")
-            assert formula.endswith(f"= {numbers.value:.3g}")
+    for index, step in enumerate(score.steps(D)):
+        derivation = step.compute.derive(VectorPair(query[2], key[5], (2, 5)))
+        assert derivation.value == pytest.approx(float(step.compute(query, key)[2, 5]), abs=1e-12)
+        assert derivation.formula or step.compute.name in {"general", "additive", "concat", "location"}
+        formula = cell_formula(trace, step_of(trace, step.text.name), 0, 2, 5)
+        if derivation.formula:
+            assert formula.startswith("S" + "'" * index + "_{3,6} = ")
+            assert formula.endswith(f"= {derivation.value:.3g}")
             assert set(re.findall(r"q_{(\d+)}", formula)) <= {"3"}, "places count from 1 on both sides"
             assert set(re.findall(r"k_{(\d+)}", formula)) <= {"6"}
 
@@ -325,7 +325,7 @@ def test_stages_end_in_the_scores_of_the_call(d):
         Additive(w[:, :d], w[:, d:], v),
         Location(w[:, :d]),
     ):
-        assert torch.equal(score.stages(d)[-1].compute(q, k), score(q, k)), score.name
+        assert torch.equal(score.steps(d)[-1].compute(q, k), score(q, k)), score.name
 
 
 def test_a_vector_of_zeros_has_cosine_zero_not_nan():
@@ -392,4 +392,4 @@ def test_weights_and_context_of_every_head_agree(name, n_heads, n_queries, n_key
     ],
 )
 def test_what_scaling_does_is_told_of_these_scores(score, d_k, says):
-    assert says in score.stages(d_k)[-1].text.explanation
+    assert says in score.steps(d_k)[-1].text.explanation

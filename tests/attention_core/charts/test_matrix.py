@@ -378,7 +378,7 @@ def test_plain_bars_keep_the_order_given():
 def test_layers_of_a_picture_lie_over_one_another_the_top_one_first(labels, marked):
     below, above = (matrix_png(np.full((2, 3), share), Ramp(VIRIDIS, 0, 1)) for share in (0.1, 0.9))
     spec = valid(layered_picture([above, below], (2, 3), (300, 200), row_labels=labels, marked=marked))
-    (row,) = spec["datasets"]["whole"]
+    (row,) = spec["datasets"]["image"]
     images = [row[layer["encoding"]["url"]["field"]] for layer in spec["layer"] if layer["mark"]["type"] == "image"]
     assert images == [data_url(below), data_url(above)]
     assert ("marked" in spec["datasets"]) == (marked is not None)

@@ -30,7 +30,7 @@ from attention_core.data.pieces import (
     strip_space_mark,
 )
 from attention_core.evaluate.translation import (
-    _spaced,
+    _with_space_marks,
     attention_between,
     bleu,
     evaluate_alignment,
@@ -260,7 +260,7 @@ def test_the_hundred_pairs_are_cut_as_the_models_cut_them(root):
     assert len(pairs) == 100
     for pair in pairs:
         for words, cut in ((pair.source, english_words), (pair.target, french_words)):
-            sentence = "".join(_spaced(words)).replace(SPACE, " ")
+            sentence = "".join(_with_space_marks(words)).replace(SPACE, " ")
             assert [strip_space_mark(one) for one in cut(sentence)] == words
         assert {target for _, target in pair.possible} >= {target for _, target in pair.sure}
 

@@ -11,11 +11,11 @@ from attention_core.data.questions import (
     QuestionKind,
     answer_word,
     format_question,
-    numbers_of,
     parse_question,
     phrasings,
     question_words,
     read_question,
+    word_ids_of,
 )
 from tests.support.questions import (
     EVERY,
@@ -124,16 +124,16 @@ def test_every_written_question_is_read_back_word_for_word(seed):
         read = read_question(text)
         assert read.question == question, text
         assert read.words == question_words(text)
-        assert not read.rephrased
+        assert not read.is_rephrased
 
 
 def test_other_words_are_rephrased_into_words_that_the_model_knows():
     for text, question in UNDERSTOOD.items():
         read = read_question(text)
         assert read.question == question
-        assert UNKNOWN not in numbers_of(read.words), text
-    assert read_question("left of the blue one").rephrased
-    assert not read_question("Which digit is LEFT of the blue one, please?").rephrased
+        assert UNKNOWN not in word_ids_of(read.words), text
+    assert read_question("left of the blue one").is_rephrased
+    assert not read_question("Which digit is LEFT of the blue one, please?").is_rephrased
 
 
 def test_only_two_steps_take_three_looks():

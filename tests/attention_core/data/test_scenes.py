@@ -15,10 +15,10 @@ from attention_core.data.questions import (
     QuestionKind,
     answer_word,
     format_question,
-    numbers_of,
     pad_questions,
     parse_question,
     question_words,
+    word_ids_of,
 )
 from attention_core.data.scene_questions import SceneDigit, answer, items_of, random_question, random_question_or_count
 from attention_core.data.scenes import clutter, drawing_scenes, find_scenes, glyphs_of, number_scenes
@@ -165,7 +165,7 @@ def test_every_question_that_can_be_written_is_read_back_as_it_was_meant():
         for _ in range(12):
             text = format_question(question, rng)
             assert parse_question(text) == question, text
-            assert UNKNOWN not in numbers_of(question_words(text)), text
+            assert UNKNOWN not in word_ids_of(question_words(text)), text
 
 
 def test_a_seed_asks_the_same_questions_again(drawings):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core import Axis
-from attention_core.attention.scores import number
+from attention_core.attention.scores import format_latex
 from attention_core.attention.steps import cell_formula, row_table, step_of
 from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from tests.support.traces import trace_of
@@ -29,7 +29,7 @@ def test_score_is_written_out_as_its_products(trace):
 def test_weight_is_written_as_an_exponential_over_the_rows_sum(trace):
     text = cell_formula(trace, step_of(trace, "weights"), 0, 0, 2)
     assert text is not None
-    assert number(float(trace.weights(0)[0, 2])) in text
+    assert format_latex(float(trace.weights(0)[0, 2])) in text
 
 
 def test_weight_that_no_exponential_shows_stands_alone():
@@ -60,7 +60,7 @@ def test_row_table_of_a_short_row_has_no_rest(trace):
     [(0.0, "0"), (1.23456, "1.23"), (-0.5, "-0.5"), (1e-6, r"1.0 \cdot 10^{-6}"), (float("-inf"), r"-\infty")],
 )
 def test_numbers_are_short(value, text):
-    assert number(value) == text
+    assert format_latex(value) == text
 
 
 def test_row_table_names_no_forbidden_key(trace):

@@ -15,7 +15,7 @@ from attention_core.attention.steps import step_of
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
 from attention_core.data.pieces import START, UNKNOWN
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import word_ids_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
 from attention_core.explain.heads import divergence
@@ -233,13 +233,13 @@ def subject_of(name: str) -> Subject:
         picture[10:38, 40:44] = picture[10:38, 100:104] = 1
         return subjects.reading_subject(model, picture)
     if name == "scene-question":
-        return subjects.question_subject(model, picture_of_a_digit(), numbers_of(["what", "is", "red"]))
+        return subjects.question_subject(model, picture_of_a_digit(), word_ids_of(["what", "is", "red"]))
     if name == "scene-caption":
         return subjects.caption_subject(model, picture_of_a_digit())
     if name == "language-recurrent":
         return subjects.next_piece_subject(model, torch.tensor([0, 12, 40, 7]))
     if name.startswith("match3"):
-        return subjects.party_subject(model, FIRST_NUMBERS, 1)
+        return subjects.match3_subject(model, FIRST_NUMBERS, 1)
     if name.startswith("translator"):
         source = read_source("The red car is old.")
         target = torch.tensor(translate(model, source).ids)
@@ -286,7 +286,7 @@ def test_the_subjects_answers_are_what_the_pages_say():
     torch.testing.assert_close(-sign * removal(subject), remove_each(model, sentence), atol=1e-6, rtol=0)
     third = torch.arange(subject.n_units)[None] == 2
     vectors = torch.where(third.T, subject.baseline, subject.inputs)
-    torch.testing.assert_close(subject.otherwise(third), subject.predict(vectors[None]))
+    torch.testing.assert_close(subject.erase_otherwise(third), subject.predict(vectors[None]))
 
 
 @pytest.mark.parametrize("name", ["translator-additive", "translator-transformer"])
@@ -298,7 +298,7 @@ def test_a_word_is_made_unknown_or_left_out_of_what_is_translated(name):
     fed = torch.cat((torch.tensor([START]), target[:-1]))[None]
     second = torch.arange(subject.n_units)[None] == source.words.index("red")
     gone = torch.cat((second, torch.zeros_like(second), second))
-    left_out = subject.otherwise(gone)
+    left_out = subject.erase_otherwise(gone)
     expected = [model(one.ids[None], fed).logits[0].softmax(-1) for one in (short, source, short)]
     torch.testing.assert_close(left_out, torch.stack(expected), atol=1e-5, rtol=1e-4)
     unknown = source.ids.clone()

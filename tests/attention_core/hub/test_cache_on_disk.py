@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.bounds import limits as bounds
 from attention_core.hub import load as disk
-from attention_core.hub.catalogue import fetch, find_local, find_model
+from attention_core.hub.catalogue import fetch, find_local, look_up_model
 from attention_core.hub.load import hold_folder, load_pretrained, lock_folder, make_room
 from attention_core.hub.model import ModelError
 
@@ -90,10 +90,10 @@ def test_what_a_model_has_already_counts_once_and_the_owner_s_cache_is_left_alon
 
 def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, model_folders, tmp_path, monkeypatch):
     hub.repositories["someone/other"] = model_folders / "both"
-    first = fetch(find_model("someone/tiny"))
+    first = fetch(look_up_model("someone/tiny"))
     model = load_pretrained(first, name="someone/tiny")
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", 1, ""))
-    second = find_model("someone/other")
+    second = look_up_model("someone/other")
     with pytest.raises(ModelError, match="those that others look at now leave no room"):
         fetch(second)
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", sum(file.size for file in second.files), ""))

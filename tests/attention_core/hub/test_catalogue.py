@@ -11,7 +11,7 @@ from huggingface_hub import constants
 from attention_core.bounds.limits import Bound
 from attention_core.hub import catalogue as finding
 from attention_core.hub import model as room
-from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, find_model, local_models
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, fetch, find_local, local_models, look_up_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
@@ -46,7 +46,7 @@ def repository(hub, folder, name="someone/other", **files):
 
 
 def test_a_model_is_looked_up_fetched_and_run(hub, folder):
-    candidate = find_model(f"  {NAME} ")
+    candidate = look_up_model(f"  {NAME} ")
     assert candidate.folder is None
     assert not any("model.safetensors" in path for _, path, _ in hub.asked)
     steps = []
@@ -63,7 +63,7 @@ def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     assert model.kind is ModelKind.DECODER
     assert len(run(model, text_inputs(model, "The animal")).recording) == 2
     hub.asked.clear()
-    assert find_model(NAME).folder == fetched
+    assert look_up_model(NAME).folder == fetched
     assert not hub.asked
 
 
@@ -76,7 +76,7 @@ def ranges(hub):
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
     hub.breaks_after = weights_of(candidate) // (finding.ATTEMPTS + 2)
     hub.breaks_left = finding.ATTEMPTS
     with pytest.raises(ModelError, match="arrived and stay"):
@@ -100,7 +100,7 @@ def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
         if done > total - weights_of(candidate) // 2:
             raise LookupError
 
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
     with pytest.raises(LookupError):
         fetch(candidate, stop)
     fetch(candidate)
@@ -108,7 +108,7 @@ def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
 
 
 def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
 
     def damaged(url, part, size, count):
         part.write_bytes(b"\0" * size)
@@ -131,7 +131,7 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
     tokenizer.save_pretrained(folder)
     assert len(list(folder.glob("model-*.safetensors"))) > 1
     hub.repositories["someone/sharded"] = folder
-    loaded = load_pretrained(fetch(find_model("someone/sharded")))
+    loaded = load_pretrained(fetch(look_up_model("someone/sharded")))
     assert loaded.kind is ModelKind.DECODER
     snapshot = find_local("someone/sharded").folder
     next(snapshot.glob("model-00001*.safetensors")).unlink()
@@ -142,7 +142,7 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
 def refused(message, *args, **options):
     """Look a model up, which is refused in these words."""
     with pytest.raises(ModelError, match=message) as error:
-        find_model(*args, **options)
+        look_up_model(*args, **options)
     return str(error.value)
 
 
@@ -167,8 +167,8 @@ def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
 
 
 def test_the_address_of_a_page_is_a_name():
-    assert cleaned("https://hub.example/org/model/tree/main") == "org/model"
-    assert cleaned(" org/model ") == "org/model"
+    assert finding.clean_name("https://hub.example/org/model/tree/main") == "org/model"
+    assert finding.clean_name(" org/model ") == "org/model"
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,10 @@ def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
     monkeypatch.setattr(room, "free_memory", lambda device: 100_000)
     with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
-        find_model(NAME)
+        look_up_model(NAME)
     with pytest.raises(room.NoMemory):
         load_pretrained(fetch(candidate))
 
@@ -236,7 +236,7 @@ def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
 
 def test_a_full_disk_is_told(hub, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
     monkeypatch.setattr(finding.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
     with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
         fetch(candidate)
@@ -246,20 +246,20 @@ def test_a_full_disk_is_told(hub, monkeypatch):
 def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path, monkeypatch):
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     refused(f"cannot be reached.*Without a network there is: {PACKAGE}", NAME)
-    assert find_model(PACKAGE).folder is not None
+    assert look_up_model(PACKAGE).folder is not None
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     refused("cannot be reached", NAME)
 
 
 def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
-    candidate = find_model(NAME)
+    candidate = look_up_model(NAME)
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
         fetch(candidate)
 
 
 def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
-    assert find_model(str(folder)).folder == folder
+    assert look_up_model(str(folder)).folder == folder
     refused("no folder", str(tmp_path / "none"))
     refused(r"no config\.json", str(tmp_path))
     messages, refusal = set(), "only where the app runs on your own computer"
@@ -272,17 +272,17 @@ def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
 
 def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
     bound = room.max_model_bytes()
-    assert finding.token() is None
+    assert finding.hub_token() is None
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
     assert room.max_model_bytes() < bound
-    assert finding.token() is False
+    assert finding.hub_token() is False
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
     assert room.max_model_bytes() < bound
     assert room.in_megabytes(2_500_000_000) == "2.5 GB"
 
 
 def test_damaged_caches_hide_nothing_else(hub, tmp_path):
-    fetch(find_model(NAME))
+    fetch(look_up_model(NAME))
     broken = tmp_path / "cache" / "models--a--broken"
     (broken / "snapshots" / "1").mkdir(parents=True)
     (broken / "snapshots" / "1" / "config.json").write_text("{}")

@@ -27,7 +27,7 @@ def reading(picture) -> DigitReading:
 
 
 def read_as(reading: DigitReading, digits: str, finished: bool = True) -> DigitReading:
-    return reading._replace(digits=digits, finished=finished)
+    return reading._replace(digits=digits, is_finished=finished)
 
 
 def pieces(n: int) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from attention_core.live_training.lesson import (
     WITHOUT,
     LiveSettings,
 )
-from attention_core.live_training.live_run import LESSONS, RECORDED, SCRIPT, Frame, LiveRun, verdict
+from attention_core.live_training.live_run import LESSONS, RECORDED_FILE, SCRIPT, Frame, LiveRun, verdict
 from attention_core.live_training.sentences import LENGTHS
 from attention_core.live_training.triples import SINGLE, TripleLesson
 from attention_core.models.match3 import Prediction
@@ -85,7 +85,7 @@ def test_attention_learns_what_equal_weights_cannot():
 
 
 def test_looks_learned_beforehand_stay_and_the_rest_is_learned_sooner():
-    recorded = LiveRun.from_checkpoint(RECORDED.read_bytes())
+    recorded = LiveRun.from_checkpoint(RECORDED_FILE.read_bytes())
     run = advanced(LiveRun(LiveSettings(broken=BEFOREHAND)), 40)
     again = advanced(LiveRun.from_checkpoint(run.checkpoint()), 61)
     given = small_digits()[1].images[0] / 255

@@ -14,9 +14,9 @@ from attention_core.data.questions import (
     Question,
     QuestionKind,
     format_question,
-    numbers_of,
     pad_questions,
     question_words,
+    word_ids_of,
 )
 from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
@@ -136,14 +136,14 @@ def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_look
         bias[END] = -100
         endless = reader.read(picture)
         bias.copy_(before)
-    assert (ended.digits, ended.finished, len(ended.probabilities)) == ("", True, 1)
-    assert (len(endless.digits), endless.finished) == (reader.config.max_looks, False)
+    assert (ended.digits, ended.is_finished, len(ended.probabilities)) == ("", True, 1)
+    assert (len(endless.digits), endless.is_finished) == (reader.config.max_looks, False)
 
 
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
     words = [question_words(text) for text in QUESTIONS]
-    numbers = [numbers_of(one) for one in words]
+    numbers = [word_ids_of(one) for one in words]
     picture = rand(4, 64, 64)
     looked = answerer(picture[None], pad_questions(numbers), scoring)
     are_shares(looked.weights)
@@ -170,7 +170,7 @@ def test_each_look_is_asked_with_what_the_look_before_has_found(answerer, scorin
 
     picture, asked = rand(4, 64, 64), question_words("what is above the one left of the blue one?")
     keys, values = (part[0].double() for part in answerer.encode_pictures(picture[None]))
-    states = answerer.encode_questions(torch.tensor([numbers_of(asked)]))[0][0].double()
+    states = answerer.encode_questions(torch.tensor([word_ids_of(asked)]))[0][0].double()
     found, read = torch.zeros(96, dtype=torch.float64), []
     answered = answerer.explain(picture, asked, scoring)
     for look in range(3):
@@ -196,7 +196,7 @@ def test_parameters_that_lack_something_are_refused():
 
 
 def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
-    numbers = [numbers_of(question_words(text)) for text in QUESTIONS]
+    numbers = [word_ids_of(question_words(text)) for text in QUESTIONS]
     pictures = rand(2, 4, 64, 64)
     together = answerer(pictures, pad_questions(numbers[:1] * 2 + numbers[1:]), "dot").logits
     alone = answerer(pictures[:1], pad_questions(numbers[:1]), "dot").logits

@@ -56,7 +56,7 @@ def test_a_drawing_is_told_in_one_way_which_is_right(items, text):
     assert captions.sentence(told.words) == text
     assert captions.is_correct(told.words, items)
     assert captions.digits_of_words(told.words, items) == (told.digits if items else ())
-    assert captions.decode_caption([captions.START, *captions.numbers_of(told.words), captions.END, 5]) == told.words
+    assert captions.decode_caption([captions.START, *captions.word_ids_of(told.words), captions.END, 5]) == told.words
 
 
 def said(text):
@@ -113,7 +113,7 @@ def test_the_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(
     states = step_of(caption.trace, "state").value()
     assert states.shape == (n_looks, model.config.d_state)
     assert len(caption.trace.story.query_axis) == n_looks
-    assert caption.finished or n_looks == model.config.n_glances + model.config.max_words
+    assert caption.is_finished or n_looks == model.config.n_glances + model.config.max_words
 
 
 def test_words_given_are_those_fed_back(model):
@@ -151,7 +151,7 @@ def test_the_encoder_is_that_of_the_question_model_and_never_trains(model):
 def test_it_is_taught_each_word_after_the_one_before_and_then_the_end():
     told = [captions.describe_digits([THREE]), captions.describe_digits([THREE, SEVEN])]
     before, after = caption_inputs_and_targets(told, 2)
-    numbers = captions.numbers_of(told[1].words)
+    numbers = captions.word_ids_of(told[1].words)
     assert before[1].tolist() == [captions.START, captions.START, *numbers]
     assert after[1].tolist() == [*numbers, captions.END]
     assert after[0].tolist() == [*numbers[:3], captions.END, -1, -1, -1, -1]
@@ -185,7 +185,7 @@ class Perfect:
         logits[:, :, captions.END] = 0.5
         for number in range(n):
             told = captions.describe_digits(items_of(self.drawings, number))
-            for look, (word, places) in enumerate(zip(captions.numbers_of(told.words), told.digits, strict=True), 1):
+            for look, (word, places) in enumerate(zip(captions.word_ids_of(told.words), told.digits, strict=True), 1):
                 logits[number, look, word] = 1
                 if places:
                     top, left, bottom, right = (self.drawings.boxes[number, places[0]] / 4).tolist()

@@ -123,7 +123,7 @@ def test_a_wider_beam_never_finds_a_less_likely_best_by_probability(model, monke
     monkeypatch.setattr("attention_core.models.translator.LENGTH_PENALTY", 0.0)
     source = read_source("Look at the red car.").ids[None]
     narrow, wide = (beam_search(model, source, width)[0] for width in (1, 4))
-    if narrow[0].finished == wide[0].finished and len(narrow[0].ids) == len(wide[0].ids):
+    if narrow[0].is_finished == wide[0].is_finished and len(narrow[0].ids) == len(wide[0].ids):
         assert wide[0].log_probability >= narrow[0].log_probability - 1e-4
     assert len({tuple(one.ids) for one in wide}) == len(wide)
 
@@ -176,7 +176,7 @@ def test_the_search_finds_what_decoding_every_beginning_again_finds(model, eager
         again = decoded_again(model, source, 3, prefix)
         assert [one.ids for one in found] == [ids for ids, _ in again]
         assert [one.log_probability for one in found] == pytest.approx([total for _, total in again], abs=1e-4)
-        assert any(one.finished for one in found) == (eager > 0)
+        assert any(one.is_finished for one in found) == (eager > 0)
 
 
 @pytest.mark.parametrize("cuts", [[1] * 6, [3, 1, 2]])
@@ -253,7 +253,7 @@ def test_edited_words_are_those_of_a_recomputation_from_what_hooks_see(scoring):
     made = translation.forced_translation(model, source, plain.ids[:row], edits)
     shown = translation.trace_translation(model, scoring, source, (), made, edits)
     untouched = translation.trace_translation(model, scoring, source, (), made)
-    target = torch.tensor([[START, *made.ids[: len(made.ids) - made.finished]]])
+    target = torch.tensor([[START, *made.ids[: len(made.ids) - made.is_finished]]])
     seen = []
     if scoring == "transformer":
         last = model.decoder[-1].cross

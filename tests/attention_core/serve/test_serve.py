@@ -13,7 +13,7 @@ from attention_core import load as load_here
 from attention_core.attention.steps import steps_of
 from attention_core.models import MODELS
 from attention_core.serve import AwayError, Cluster, calls, client, load
-from attention_core.serve.client import LostError, loaded, ray_token
+from attention_core.serve.client import LostError, local_model, ray_token
 from attention_core.serve.wire import function_of, pack, unpack
 from tests.support.fake_cluster import TOKEN, FakeCluster, fake_cluster
 
@@ -50,7 +50,7 @@ def test_numbers_that_repeat_and_views_travel_once() -> None:
     tile = torch.arange(1e6).reshape(1000, 1000)[3:5, ::2]
     packed = pack((mask, tile, tile))
     assert len(packed) < 500 + 1000 * 4 + 1000
-    again, first, second = unpack(packed, loaded)
+    again, first, second = unpack(packed, local_model)
     assert torch.equal(again, mask)
     assert torch.equal(first, tile)
     assert first is second
@@ -60,22 +60,22 @@ def test_numbers_that_repeat_and_views_travel_once() -> None:
 @pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
 def test_every_kind_of_tensor_travels(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     tensor = torch.ones(shape).to(dtype)
-    (got, kind) = unpack(pack((tensor, dtype)), loaded)
+    (got, kind) = unpack(pack((tensor, dtype)), local_model)
     assert got.dtype == kind == dtype
     assert torch.equal(got, tensor)
 
 
 def test_parts_of_models_travel_as_names() -> None:
-    model = loaded("pixel-classifier")
+    model = local_model("pixel-classifier")
     parts = [model, *model.children(), *model.parameters()]
     packed = pack(parts)
     assert len(packed) < 100 * len(parts)
-    assert all(one is other for one, other in zip(unpack(packed, loaded), parts, strict=True))
+    assert all(one is other for one, other in zip(unpack(packed, local_model), parts, strict=True))
 
 
 def test_every_model_can_be_named() -> None:
     for name in MODELS:
-        assert unpack(pack(loaded(name)), loaded) is loaded(name)
+        assert unpack(pack(local_model(name)), local_model) is local_model(name)
 
 
 @pytest.mark.parametrize("name", ["os:system", "attention_core.files:os.system", "subprocess:run", "ui.computed:os"])
@@ -86,9 +86,9 @@ def test_no_other_functions_are_run(name: str) -> None:
 
 def test_no_other_classes_are_built() -> None:
     with pytest.raises(pickle.UnpicklingError, match="not of this project"):
-        unpack(pickle.dumps(os.system), loaded)
+        unpack(pickle.dumps(os.system), local_model)
     with pytest.raises(pickle.UnpicklingError, match="not of this project"):
-        unpack(b"cattention_core.command.start\nsys\n.", loaded)
+        unpack(b"cattention_core.command.start\nsys\n.", local_model)
 
 
 @pytest.mark.parametrize("fault", ["lose", "fail"])
@@ -165,7 +165,7 @@ def test_predictions_share_a_run_and_each_gets_its_own() -> None:
     pictures: list[Tensor] = [torch.rand(n, 28, 28, generator=torch.Generator().manual_seed(n)) for n in (1, 2, 3)]
     batches = [("pixel-classifier", pictures[0]), ("ffn-classifier", pictures[1]), ("pixel-classifier", pictures[2])]
     for (name, picture), answer in zip(batches, calls.predict(batches), strict=True):
-        torch.testing.assert_close(answer.logits, loaded(name)(picture).logits, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(answer.logits, local_model(name)(picture).logits, rtol=1e-5, atol=1e-5)
 
 
 def test_one_bad_batch_spoils_no_other() -> None:

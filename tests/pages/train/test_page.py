@@ -10,7 +10,7 @@ from attention_core.device import choose_device
 from attention_core.live_training import live_run
 from attention_core.live_training.digits import DigitLesson
 from attention_core.live_training.lesson import EDGES, POSITION, LiveSettings
-from attention_core.live_training.live_run import LESSONS, RECORDED, LiveRun
+from attention_core.live_training.live_run import LESSONS, RECORDED_FILE, LiveRun
 from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
@@ -24,7 +24,7 @@ PAGE = "pages/train/page.py"
 def short(monkeypatch, tmp_path):
     """Trainings of six batches, none of them recorded."""
     monkeypatch.setattr(DigitLesson, "n_steps", 6)
-    monkeypatch.setattr(live_run, "RECORDED", tmp_path / "training.safetensors")
+    monkeypatch.setattr(live_run, "RECORDED_FILE", tmp_path / "training.safetensors")
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
@@ -56,7 +56,7 @@ def film(page) -> dict:
 
 def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 1200)
-    monkeypatch.setattr(live_run, "RECORDED", RECORDED)
+    monkeypatch.setattr(live_run, "RECORDED_FILE", RECORDED_FILE)
     page = open_page(app, PAGE)
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
     assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
