@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import word_ids_of
 from attention_core.faithfulness import subjects
 from pages.ask.experiments import STEPS, WALK, ask_steps, caption_tab, change_section, export_look
 from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
@@ -27,7 +27,7 @@ def question_and_answer() -> None:
             answer = draw_answer(drawing, reading, is_present_question and is_present_drawing, glow)
 
     over = KeysInPicture(drawing.canvas, answer.looks[0].story.key_axis.picture_grid)
-    erased = "regions", subjects.question_subject, drawing.picture, numbers_of(reading.words)
+    erased = "regions", subjects.question_subject, drawing.picture, word_ids_of(reading.words)
     faithfulness = faithfulness_tab(NAME, MODEL, *erased, over=over)
     page_tabs(
         NAME,

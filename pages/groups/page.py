@@ -42,7 +42,7 @@ def party() -> None:
     with st.container(key="desk_groups_numbers"):
         sections.type_numbers()
 
-    hidden = "guests", subjects.party_subject, numbers, query, sections.NAMES[: len(numbers)]
+    hidden = "guests", subjects.match3_subject, numbers, query, sections.NAMES[: len(numbers)]
     page_tabs(
         sections.NAME,
         Tab("steps", "Step by step", lambda: sections.groups_steps(traces, query, numbers)),

@@ -47,7 +47,7 @@ def drawing_and_reading() -> None:
     grey_out("pixels_said", is_empty)
 
     image = reading.drawing.image
-    over = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.STRONGEST)
+    over = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.MAX_MAP_WEIGHT)
     erased = "ink pixels", subjects.pixel_subject, image
     faithfulness = faithfulness_tab(screen.NAME, screen.LAYER.value, *erased, over=over)
     page_tabs(

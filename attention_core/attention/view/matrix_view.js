@@ -20,7 +20,7 @@ export const weightColouring = (largest, n) => {
 };
 
 // The largest of some numbers and 0.
-export const maxOf = (numbers) => numbers.reduce((max, number) => (number > max ? number : max), 0);
+export const maxOf = (numbers) => numbers.reduce((max, number) => Math.max(max, number), 0);
 
 const MAX_THUMBNAIL_SIDE = 48, MAX_SAMPLED_WEIGHTS = 50000;
 
