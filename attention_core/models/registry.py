@@ -2,7 +2,8 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.device import choose_device, device_of
 from attention_core.weights import fill, read_weights
 
-MODELS: dict[str, Callable[[], nn.Module]] = {}
+MODELS: dict[str, partial[nn.Module]] = {}
 EVALUATORS: dict[str, str] = {}
 """For each model, "file:function" of attention_core/evaluate; imported only when it is used."""
 
@@ -36,11 +37,22 @@ def import_modules(package: str, folders: Iterable[str]) -> None:
             importlib.import_module(f"{package}.{module.name}")
 
 
-def build(name: str) -> nn.Module:
-    """Return a model with random weights; ValueError where none has the name."""
+def build(name: str, changes: Mapping[str, Any] | None = None) -> nn.Module:
+    """Return a model with random weights; `changes` of fields of its config make it another form of that model.
+
+    ValueError where no model has the name, or its config no such field.
+    """
     if name not in MODELS:
         raise ValueError(f"There is no model {name!r}. There are: {', '.join(MODELS)}.")
-    return MODELS[name]()
+    make = MODELS[name]
+    if not changes:
+        return make()
+    try:
+        (config,) = make.args
+        changed = replace(config, **changes)
+    except (TypeError, ValueError):
+        raise ValueError(f"The config of {name} has not all of these fields: {', '.join(changes)}.") from None
+    return make.func(changed)
 
 
 def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:

@@ -169,27 +169,31 @@ class TransformerConfig:
     n_layers: int = 3  # of the encoder, and as many of the decoder
     n_heads: int = 6  # per attention
     d_model: int = 192  # width of every position's vector
-    d_ff: int = 640  # hidden units of the feed-forward networks
+    d_ff: int = 640  # hidden units of the feed-forward networks; 0 = there are none
     dropout: float = 0.1  # share left out in training
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a feed-forward network; each on normalised inputs, added to what came in."""
+    """Self-attention, then perhaps a feed-forward network; each on normalised inputs, added to what came in."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(config.d_model)
         self.attention = Attention(config.d_model, config.n_heads)
-        self.forward_norm = nn.LayerNorm(config.d_model)
-        self.feed_forward = nn.Sequential(
-            nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model)
-        )
         self.dropout = nn.Dropout(config.dropout)
+        self.has_feed_forward = config.d_ff > 0
+        if self.has_feed_forward:
+            self.forward_norm = nn.LayerNorm(config.d_model)
+            self.feed_forward = nn.Sequential(
+                nn.Linear(config.d_model, config.d_ff), nn.ReLU(), nn.Linear(config.d_ff, config.d_model)
+            )
 
     def forward(self, x: Tensor, edits: Edits = ()) -> tuple[Tensor, LayerActivations]:
         activations = self.attention(x, self.attention_norm, edits=edits)
-        x = x + self.dropout(activations.output)
-        return x + self.dropout(self.feed_forward(self.forward_norm(x))), activations
+        return self.add_feed_forward(x + self.dropout(activations.output)), activations
+
+    def add_feed_forward(self, x: Tensor) -> Tensor:
+        return x + self.dropout(self.feed_forward(self.forward_norm(x))) if self.has_feed_forward else x
 
 
 class DecoderLayer(EncoderLayer):
@@ -217,8 +221,7 @@ class DecoderLayer(EncoderLayer):
         x = x + self.dropout(activations.output)
         asking = x.reshape(len(memory.states), -1, x.shape[-1])
         crossed = self.cross(asking, self.cross_norm, memory, edits=cross)
-        x = x + self.dropout(crossed.output.view_as(x))
-        return x + self.dropout(self.feed_forward(self.forward_norm(x))), activations, crossed
+        return self.add_feed_forward(x + self.dropout(crossed.output.view_as(x))), activations, crossed
 
 
 class TransformerEncoding(NamedTuple):

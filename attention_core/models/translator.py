@@ -62,6 +62,21 @@ QUERY = Text(
     "The decoder's state after the words so far asks: what do I need for the next word?",
     Role.QUERY,
 )
+FED = Text(
+    "fed",
+    "Last output, fed back",
+    "rₜ₋₁",
+    r"r_{t-1} = \tanh(W\,[s_{t-1} ; c_{t-1}]), \qquad r_0 = 0",
+    "fed = torch.cat((torch.zeros_like(features[:1]), features[:-1]))  # of the word before",
+    "State and context of the word before, as one vector, enter the next state: the decoder knows what it has found.",
+    Role.OUTPUT,
+)
+FED_QUERY = replace(
+    QUERY,
+    formula=r"s_t = \mathrm{GRU}([y_{t-1} ; r_{t-1}], s_{t-1})",
+    code="query = decoder(torch.cat((embedding(words_so_far), fed), -1), start)[0]",
+    explanation=QUERY.explanation + " It is told what was found for the last one.",
+)
 READ_OUT = Text(
     "read_out",
     "State and context together",
@@ -206,6 +221,12 @@ class TranslatorConfig:
     d_additive: int = 192  # hidden units of the additive score
     vocabulary_size: int = VOCABULARY_SIZE
     dropout: float = 0.15  # share of the embeddings and of the read-out that is left out in training
+    # whether the read-out of a word, made of its state and its context, enters the decoder's next state
+    has_input_feeding: bool = False
+
+    @property
+    def d_fed(self) -> int:
+        return self.d_embedding if self.has_input_feeding else 0
 
 
 class Labels(NamedTuple):
@@ -247,11 +268,11 @@ class Translator(TiedTranslator):
     """Encoder-decoder: bidirectional recurrent encoder, recurrent decoder, one step of attention between them.
 
     The decoder's state s_t is the query; the encoder's states h_j are keys and values; the context c_t is their
-    weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. The context is not fed back into the
-    state, so that all positions of a sentence are trained at once.
+    weighted sum; tanh(W [s_t; c_t]) is compared with the vectors of all pieces. Without input feeding the context does
+    not enter the next state, so that all positions of a sentence are trained at once.
 
-    Source: order of the steps and dot, general: Luong et al. 2015, section 3; additive: Bahdanau et al. 2015,
-    appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
+    Source: order of the steps and dot, general: Luong et al. 2015, section 3, input feeding: section 3.3; additive:
+    Bahdanau et al. 2015, appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
     """
 
     def __init__(self, config: TranslatorConfig) -> None:
@@ -263,7 +284,7 @@ class Translator(TiedTranslator):
         recurrent = nn.GRU if config.cell == "gru" else nn.RNN
         self.embedding = nn.Embedding(config.vocabulary_size, d_embedding, padding_idx=PAD)
         self.encoder = recurrent(d_embedding, d_state // 2, batch_first=True, bidirectional=True)
-        self.decoder = recurrent(d_embedding, d_state, batch_first=True)
+        self.decoder = recurrent(d_embedding + config.d_fed, d_state, batch_first=True)
         self.start = nn.Linear(d_state, d_state)
         self.read_out = nn.Linear(2 * d_state, d_embedding)
         self.output_bias = nn.Parameter(torch.zeros(config.vocabulary_size))
@@ -295,34 +316,67 @@ class Translator(TiedTranslator):
     def begin(self, source: Tensor, edits: Edits = ()) -> DecoderState:
         """Read source sentences, see CanTranslate; edits change nothing yet: the encoder has no attention."""
         encoding = self.encode(source)
-        return DecoderState(encoding, self.first_state(encoding))
+        return DecoderState(encoding, self._first_cache(encoding))
 
     def step(self, state: DecoderState, target: Tensor, edits: Edits = ()) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
-        n = target.shape[1]
-        row_edits = restrict_queries(edits, state.n_pieces, n, len(target) // len(state.encoding.states))
-        features, states, _ = self.decode(state.encoding, target, row_edits, state.cache)
-        return self.logits(features), state._replace(cache=states[:, -1], n_pieces=state.n_pieces + n)
+        features, states, _ = self.decode(state.encoding, target, edits, state.cache, state.n_pieces)
+        n_pieces = state.n_pieces + target.shape[1]
+        return self.logits(features), state._replace(cache=self._cache(states, features), n_pieces=n_pieces)
 
     def decode(
-        self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None
+        self,
+        encoding: SourceEncoding,
+        target: Tensor,
+        edits: Edits = (),
+        cache: Tensor | None = None,
+        n_before: int | None = None,
     ) -> tuple[Tensor, Tensor, AttentionOutput]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
-        The cache is the state (batch, d_state) after the pieces before; the batch may then have several rows for each
-        sentence, which attend together. Returns features (batch, n_target, d_embedding), states (batch, n_target,
-        d_state), which are the queries, and the output of attention.
+        The cache (batch, d_state + d_fed) is what step keeps after the n_before pieces before these; the batch may then
+        have several rows for each sentence, which attend together. Edits count the queries from those pieces on; None =
+        there are no others. Returns features (batch, n_target, d_embedding), states (batch, n_target, d_state), which
+        are the queries, and the output of attention.
         """
-        first = self.first_state(encoding) if cache is None else cache
-        states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
+        n, n_rows = target.shape[1], len(target) // len(encoding.states)  # rows of each sentence
+        cache = self._first_cache(encoding) if cache is None else cache
+        if self.config.has_input_feeding and n > 1:
+            return self._decode_one_by_one(encoding, target, edits, cache, n_before or 0)
+        if n_before is not None:
+            edits = restrict_queries(edits, n_before, n, n_rows)
+        state, fed = cache.split((self.config.d_state, self.config.d_fed), -1)
+        inputs = torch.cat((self.dropout(self.embedding(target)), fed[:, None].expand(-1, n, -1)), -1)
+        states, _ = self.decoder(inputs, state[None].contiguous())
         key = self.keys(encoding)[:, None]
         query = states.reshape(len(key), 1, -1, states.shape[-1])
         attended = attend(query, key, key, score=self.score(), edits=edits)
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 
+    def _decode_one_by_one(
+        self, encoding: SourceEncoding, target: Tensor, edits: Edits, cache: Tensor, n_before: int
+    ) -> tuple[Tensor, Tensor, AttentionOutput]:
+        """Do what decode does, each piece after the read-out of the one before it."""
+        features, states, contexts = [], [], []
+        for number, piece in enumerate(target.split(1, 1)):
+            of_piece, state, attended = self.decode(encoding, piece, edits, cache, n_before + number)
+            cache = self._cache(state, of_piece)
+            features.append(of_piece)
+            states.append(state)
+            contexts.append(attended.context)
+        context = torch.stack(contexts, 3).flatten(2, 3)  # the pieces of a row, then those of the next
+        return torch.cat(features, 1), torch.cat(states, 1), AttentionOutput(context)
+
+    def _cache(self, states: Tensor, features: Tensor) -> Tensor:
+        """Return what a decoder keeps of its last piece: its state, and its read-out if that is fed back."""
+        return torch.cat((states[:, -1], features[:, -1, : self.config.d_fed]), -1)
+
     def first_state(self, encoding: SourceEncoding) -> Tensor:
         return self.start(encoding.last).tanh()
+
+    def _first_cache(self, encoding: SourceEncoding) -> Tensor:
+        return nn.functional.pad(self.first_state(encoding), (0, self.config.d_fed))  # nothing has been read out yet
 
     def keys(self, encoding: SourceEncoding) -> Tensor:
         """Return the decoder's keys, which are its values too, (batch, n_keys, d_state): all states, or one vector."""
@@ -354,17 +408,20 @@ class Translator(TiedTranslator):
         is_single, (states, features, logits) = self.config.scoring == "none", decoded
         words, queries = Axis("source words", labels.source), Axis("target words", labels.target)
         keys = Axis("last state", ["whole sentence"]) if is_single else words
-        inputs, start = target[0], self.first_state(encoding)[:1]
+        start, is_fed = self.first_state(encoding)[:1], self.config.has_input_feeding
+        named = {"decoder": self.decoder, "embedding": self.embedding, "words_so_far": target[0], "start": start}
+        query_steps: tuple[Step, ...] = (QUERY.step(states, queries, **named),)
+        if is_fed:
+            fed = torch.cat((torch.zeros_like(features[:1]), features[:-1]))
+            query_steps = FED.step(fed, queries, features=features), FED_QUERY.step(states, queries, **named)
         return Story(
-            mechanism=MECHANISMS[self.config.scoring],
+            mechanism=MECHANISMS[self.config.scoring] + ", input feeding" * is_fed,
             query_axis=queries,
             key_axis=keys,
             steps_before=(
                 EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
                 (LAST_STATE if is_single else STATES).step(self.keys(encoding)[0], keys, encoder=self.encoder),
-                QUERY.step(
-                    states, queries, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
-                ),
+                *query_steps,
             ),
             steps_after=(READ_OUT.step(features, queries, read_out=self.read_out), self._output_step(logits, queries)),
         )

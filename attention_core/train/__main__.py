@@ -14,6 +14,11 @@ from attention_core.train.loop import Options, train
 from attention_core.weights import WeightsError
 
 
+def _field(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    return name, int(number)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m attention_core.train", description=__doc__)
     parser.add_argument("name", choices=sorted(RECIPES), help="which model")
@@ -30,9 +35,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--freeze", metavar="PREFIX", nargs="+", default=[], help="keep parameters whose names begin so"
     )
+    parser.add_argument(
+        "--config", metavar="FIELD=NUMBER", nargs="+", type=_field, default=[], help="train another form of the model"
+    )
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder of the checkpoints")
     parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")
     parsed = parser.parse_args(arguments)
+    parsed.config = dict(parsed.config)
     command = " ".join(sys.argv[1:] if arguments is None else arguments)
     try:
         path = train(RECIPES[parsed.name], Options(**vars(parsed), command=f"python -m attention_core.train {command}"))

@@ -145,9 +145,15 @@ class Options:
     batches_per_step: int | None = None  # as the checkpoint says, else one for each process
     init: str | None = None
     freeze: Sequence[str] = ()
+    config: Mapping[str, int] = field(default_factory=dict)  # changes of the model's config
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
     command: str = ""  # as typed, for the card
+
+    @property
+    def result(self) -> str:
+        """The name of what is written."""
+        return "-".join([self.name, *(f"{name}-{number}" for name, number in self.config.items())])
 
 
 @dataclass
@@ -201,14 +207,14 @@ class _LossModule(nn.Module):
 
 def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Path:
     torch.manual_seed(options.seed)
-    model = build(options.name)
+    model = build(options.name, options.config)
     if options.init:
         fill(model, options.init, read_weights(options.init))
     _freeze(model.to(device).train(), tuple(options.freeze))
     with worker.main_process_first():
         task = recipe.task(options.data, options.seed, device)
     optimiser = _optimiser(model, recipe)
-    checkpoint = options.checkpoints / f"{options.name}.pt"
+    checkpoint = options.checkpoints / f"{options.result}.pt"
     state = _restore(checkpoint, model, optimiser, device) if options.resume else _TrainingState()
     state.batches_per_step = options.batches_per_step or state.batches_per_step or worker.size
     if state.batches_per_step % worker.size:
@@ -225,7 +231,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         loss_module = DistributedDataParallel(loss_module, find_unused_parameters=True)
     started_at, saved_at = time.monotonic() - state.seconds, time.monotonic()
     bar = tqdm(
-        total=n_batches, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
+        total=n_batches, initial=state.step, desc=options.result, unit="batch", mininterval=2, disable=worker.rank > 0
     )
     with bar:
         for _ in _steps(loss_module, optimiser, peak, state, n_batches, options.seed, worker):
@@ -238,7 +244,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
                 state.seconds, saved_at = time.monotonic() - started_at, time.monotonic()
                 _save(checkpoint, state, model, optimiser)
     if worker.rank:
-        return (options.weights or weights_folder()) / f"{options.name}.safetensors"
+        return (options.weights or weights_folder()) / f"{options.result}.safetensors"
     return _finish(recipe, options, model.eval(), task, state, device)
 
 
@@ -406,9 +412,9 @@ def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, stat
         "command": options.command,
     }
     if state.snapshots:
-        write_weights(f"{options.name}.snapshots", state.snapshots, {"of": options.name}, options.weights)
+        write_weights(f"{options.result}.snapshots", state.snapshots, {"of": options.result}, options.weights)
     tensors = {
         name: tensor.half() if recipe.half and tensor.is_floating_point() else tensor
         for name, tensor in model.state_dict().items()
     }
-    return write_weights(options.name, tensors, card, options.weights)
+    return write_weights(options.result, tensors, card, options.weights)

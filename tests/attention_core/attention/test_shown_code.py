@@ -80,9 +80,11 @@ def test_lines_of_a_trained_model_whose_attention_was_edited(name):
 
 @pytest.mark.parametrize("scoring", TRANSLATOR_SCORINGS)
 @pytest.mark.parametrize("cell", ["gru", "rnn"])
-def test_lines_of_every_kind_of_recurrent_translator(scoring, cell):
+@pytest.mark.parametrize("is_fed", [False, True])
+def test_lines_of_every_kind_of_recurrent_translator(scoring, cell, is_fed):
     torch.manual_seed(0)
-    model = Translator(TranslatorConfig(scoring, cell, d_embedding=20, d_state=24, d_additive=10)).eval()
+    sizes = {"d_embedding": 20, "d_state": 24, "d_additive": 10}
+    model = Translator(TranslatorConfig(scoring, cell, **sizes, has_input_feeding=is_fed)).eval()
     if scoring == "location":
         torch.nn.init.normal_(model.score_weight)
     for trace in translated("", model.requires_grad_(False), ()):

@@ -31,7 +31,7 @@ from attention_core.models.translator import (
 )
 
 SENTENCE = "The red car is in front of the house."
-NAMES = [*SCORINGS, "transformer"]
+NAMES = [*SCORINGS, "transformer", "input feeding"]
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -39,6 +39,8 @@ def model(request):
     """An untrained translator of every kind, with scores large enough to differ."""
     if request.param == "transformer":
         return small_transformer(NAMES.index("transformer"))
+    if request.param == "input feeding":
+        return small("dot", NAMES.index("dot"), has_input_feeding=True)
     return small(request.param, NAMES.index(request.param))
 
 
@@ -47,9 +49,9 @@ def small_transformer(seed):
     return Transformer(TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=20)).eval().requires_grad_(False)
 
 
-def small(scoring, seed):
+def small(scoring, seed, **more):
     torch.manual_seed(seed)
-    config = TranslatorConfig(scoring, d_embedding=20, d_state=24, d_additive=10)
+    config = TranslatorConfig(scoring, d_embedding=20, d_state=24, d_additive=10, **more)
     return Translator(config).eval().requires_grad_(False)
 
 
@@ -198,12 +200,21 @@ def test_rows_go_on_from_the_rows_that_they_were_chosen_from(model):
     assert_close(logits[:, 0], whole[:, -1], rtol=0, atol=1e-5)
 
 
-def test_edits_of_cells_meet_the_same_queries_in_every_step():
-    model = small_transformer(7)
-    edits = {
-        ("decoder", 0): (BlockKeys((0,)), SetScore(2, 1, 4.0, head=1)),
-        ("cross", 1): (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=2)),
-    }
+OF_CELLS = (Temperature(2.0), SetScore(3, 2, 5.0, head=0), SetScore(1, 0, -5.0, head=0))
+
+
+@pytest.mark.parametrize(
+    ("model", "edits"),
+    [
+        (
+            small_transformer(7),
+            {("decoder", 0): (BlockKeys((0,)), SetScore(2, 1, 4.0, head=1)), ("cross", 1): OF_CELLS},
+        ),
+        (small("additive", 7), OF_CELLS),
+        (small("dot", 7, has_input_feeding=True), OF_CELLS),
+    ],
+)
+def test_edits_of_cells_meet_the_same_queries_in_every_step(model, edits):
     source, target = read_source("Look at me.").ids[None], torch.tensor([[START, 50, 60, 70, 80]])
     edited, logits = EditedTranslator(model, edits), []
     state = edited.begin(source).select(torch.tensor([0, 0]))
@@ -278,6 +289,19 @@ def test_without_edits_nothing_is_changed_bit_by_bit(model):
     assert torch.equal(plain, found)
     sentence = read_source(SENTENCE)
     assert translation.forced_translation(model, sentence, (), ()) == translate(model, sentence)
+
+
+@pytest.mark.parametrize("is_fed", [False, True])
+def test_what_was_found_for_a_word_enters_the_next_state_by_input_feeding_alone(is_fed):
+    model, source, made = small("dot", 1, has_input_feeding=is_fed), read_source(SENTENCE), finished()
+    plain, edited = (explain(model, source, made, edits) for edits in ((), (SetWeights(1, ((0, 1.0),)),)))
+    moved = (plain.query[0] - edited.query[0]).abs().amax(1) > 1e-6
+    assert moved.tolist() == [False, False, *[is_fed] * (len(moved) - 2)]
+    names = [step.name for step in plain.story.steps_before]
+    assert names == ["embedding", "key", *["fed"] * is_fed, "query"]
+    if is_fed:
+        features = step_of(plain, "read_out").value()
+        assert_close(step_of(plain, "fed").value(), torch.cat((torch.zeros(1, 20), features[:-1])))
 
 
 def test_blocking_a_key_changes_what_follows():

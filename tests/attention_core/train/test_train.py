@@ -38,7 +38,7 @@ def small(monkeypatch, tmp_path):
     config = TranslatorConfig("additive", d_embedding=12, d_state=16, d_additive=8)
     monkeypatch.setitem(MODELS, ADDITIVE, lambda: Translator(config))
     tiny = TransformerConfig(n_layers=1, n_heads=2, d_model=16, d_ff=16)
-    monkeypatch.setitem(MODELS, TRANSFORMER, lambda: Transformer(tiny))
+    monkeypatch.setitem(MODELS, TRANSFORMER, partial(Transformer, tiny))
     tiny_data.shrink(monkeypatch, tmp_path, {})
 
 
@@ -128,6 +128,15 @@ def test_card_says_what_was_trained_how_and_how_well(run):
     for key in ("data", "parameters", "epochs", "wall_seconds", "device", "torch", "python", "sha256"):
         assert card[key] is not None, key
     assert card["command"].startswith(f"python -m attention_core.train {PIXELS} --epochs")
+
+
+def test_another_form_of_a_model_is_trained_beside_it(run):
+    usual, other = (run(*more, name=TRANSFORMER, n_steps=1)[2] for more in ((), ("--config", "n_heads=1", "d_ff=0")))
+    names = {path.stem for path in other.glob("*.json")}
+    assert names == {TRANSFORMER, name := f"{TRANSFORMER}-n_heads-1-d_ff-0"}
+    without = 2 * (16 * 16 + 16 + 16 * 16 + 16 + 2 * 16)  # two layers' feed-forward networks with what normalises them
+    assert read_card(TRANSFORMER, usual)["parameters"] - read_card(name, other)["parameters"] == without
+    assert not any("feed_forward" in tensor for tensor in read_weights(name, other))
 
 
 def test_training_lowers_the_loss(run):
@@ -233,6 +242,7 @@ def complaint(told):
     [
         (["--init", PIXELS], "error: "),
         (["--resume"], "error: Nothing to resume"),
+        (["--config", "n_wings=2"], "error: The config of ffn-classifier has not all of these fields: n_wings."),
         (
             ["--device", "cuda"],
             "error: No cuda device on this machine. Use --device cpu, or auto to take the best there is.",
