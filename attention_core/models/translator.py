@@ -342,7 +342,7 @@ class Translator(TiedTranslator):
         n, n_rows = target.shape[1], len(target) // len(encoding.states)  # rows of each sentence
         cache = self._first_cache(encoding) if cache is None else cache
         if self.config.has_input_feeding and n > 1:
-            return self._decode_one_by_one(encoding, target, edits, cache, n_before or 0)
+            return self._decode_stepwise(encoding, target, edits, cache, n_before or 0)
         if n_before is not None:
             edits = restrict_queries(edits, n_before, n, n_rows)
         state, fed = cache.split((self.config.d_state, self.config.d_fed), -1)
@@ -354,7 +354,7 @@ class Translator(TiedTranslator):
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 
-    def _decode_one_by_one(
+    def _decode_stepwise(
         self, encoding: SourceEncoding, target: Tensor, edits: Edits, cache: Tensor, n_before: int
     ) -> tuple[Tensor, Tensor, AttentionOutput]:
         """Do what decode does, each piece after the read-out of the one before it."""
