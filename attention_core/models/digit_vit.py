@@ -8,18 +8,17 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.device import device_of
 from attention_core.hub.tracing import run_model
+from attention_core.models.encoder_stack import EditsByLayer
 from attention_core.models.registry import register
 
 NAME = "digit-vit"
 GRID = (7, 7)
 """Rows and columns of patches; the class token stands before them."""
 N_LAYERS = 4
-EditsByLayer = Edits | Mapping[int, Edits]
 
 N_FEATURES = 16  # channels of the convolutions
 

@@ -72,6 +72,16 @@ def residue_vectors() -> Tensor:
     return torch.cat((numbers, nobody.to(numbers)))
 
 
+def check_numbers(numbers: Tensor) -> None:
+    """Refuse what is not int64 (batch, n), n from 3 to 16, of numbers from 0 to 30, with a ValueError."""
+    if numbers.ndim != 2 or not MIN_NUMBERS <= numbers.shape[1] <= MAX_NUMBERS:
+        sizes = f"n from {MIN_NUMBERS} to {MAX_NUMBERS}"
+        raise ValueError(f"numbers must be (batch, n), {sizes}, got {tuple(numbers.shape)}")
+    if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
+        low, high = int(numbers.min()), int(numbers.max())
+        raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {low} to {high}")
+
+
 class Match3Head(TracedModel):
     """One attention head and a small read-out, for each number of a sequence.
 
@@ -120,12 +130,7 @@ class Match3Head(TracedModel):
 
         The numbers are int64 (batch, n), 0 to 30, n from 3 to 16.
         """
-        if numbers.ndim != 2 or not MIN_NUMBERS <= numbers.shape[1] <= MAX_NUMBERS:
-            sizes = f"n from {MIN_NUMBERS} to {MAX_NUMBERS}"
-            raise ValueError(f"numbers must be (batch, n), {sizes}, got {tuple(numbers.shape)}")
-        if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
-            low, high = int(numbers.min()), int(numbers.max())
-            raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {low} to {high}")
+        check_numbers(numbers)
         n = numbers.shape[1]
         everyone = F.pad(self.vectors[numbers], (0, 0, 0, 1))
         everyone[:, n] = self.vectors[MODULUS]

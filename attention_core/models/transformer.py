@@ -23,6 +23,7 @@ from attention_core.models.registry import register
 from attention_core.models.translator import CanTranslate, DecoderState, Labels, TiedTranslator, Translator
 
 MECHANISMS = {
+    "self": "self-attention",
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention, causal",
     "cross": "cross-attention to the source",
@@ -104,15 +105,27 @@ class Attention(nn.Module):
         if cache is not None:
             joined = torch.cat((cache, torch.stack((memory.key, memory.value), 1)), 3)
             memory = memory._replace(key=joined[:, 0], value=joined[:, 1])
-        attended = attend(query, memory.key, memory.value, mask=mask, edits=edits)
+        attended = self.attend_to(query, memory, mask, edits)
         output = self.merge(merge_heads(attended.context))
         return LayerActivations(self, norm, x, inputs, query, memory, mask, attended, output)
 
+    def attend_to(self, query: Tensor, memory: KeyValueMemory, mask: Tensor | None, edits: Edits) -> AttentionOutput:
+        return attend(query, memory.key, memory.value, mask=mask, edits=edits)
+
 
 def layer_trace(
-    activations: LayerActivations, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
+    activations: LayerActivations,
+    kind: str,
+    layer: int,
+    query_axis: Axis,
+    key_axis: Axis,
+    edits: Edits,
+    inputs: Text = INPUTS,
 ) -> AttentionTrace:
-    """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
+    """Return the trace of one attention layer, from 0, for the first sentence of a batch.
+
+    The kind is one of MECHANISMS; `inputs` says what the layer reads.
+    """
     module, memory, source = activations.layer, activations.memory, "memory" if kind == "cross" else "x"
     named = {"memory": memory.states[0]}
     for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
@@ -125,7 +138,7 @@ def layer_trace(
         (query_axis, key_axis, key_axis),
         formula=r"$letter = X W_$letter^{(h)}$bias",
         code="$name = $x @ W_$letter[head]$own_bias",
-        explanation="A learned projection of $origin, one per head: what this word $meaning.",
+        explanation="A learned projection of $origin, one per head: what it $meaning.",
         inputs=partial(always, named),
         x=("x", source, source),
         origin=("the layer's inputs", origin, origin),
@@ -137,7 +150,7 @@ def layer_trace(
         query_axis=query_axis,
         key_axis=key_axis,
         steps_before=(
-            INPUTS.step(activations.inputs[0], query_axis, x=activations.before[0], layer_norm=activations.norm),
+            inputs.step(activations.inputs[0], query_axis, x=activations.before[0], layer_norm=activations.norm),
             *vectors,
         ),
         steps_after=(
@@ -186,8 +199,8 @@ class EncoderLayer(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, edits: Edits = ()) -> tuple[Tensor, LayerActivations]:
-        activations = self.attention(x, self.attention_norm, edits=edits)
+    def forward(self, x: Tensor, edits: Edits = (), mask: Tensor | None = None) -> tuple[Tensor, LayerActivations]:
+        activations = self.attention(x, self.attention_norm, None, mask, edits)
         x = x + self.dropout(activations.output)
         return x + self.dropout(self.feed_forward(self.forward_norm(x))), activations
 

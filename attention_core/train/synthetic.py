@@ -1,5 +1,6 @@
 """Recipes of the models whose data are made as they are needed: Match3, and the nearest of a few keys."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -94,4 +95,6 @@ NEAREST = Recipe(
     learning_rate=2e-2,
     weight_decay=0.0,
 )
+LAYERS = replace(MATCH3, epochs=20, learning_rate=2e-3, half=True)
 RECIPES |= {"match3-simplicial": MATCH3, "match3-pairwise": MATCH3, "scoring-functions": NEAREST}
+RECIPES |= {"match3-one-layer": LAYERS, "match3-two-layers": LAYERS}

@@ -10,6 +10,7 @@ from attention_core import BlockKeys, DropHead, SetScore, Temperature
 from attention_core.atlas import Atlas
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.steps import row_table, steps_of
+from attention_core.data.next_words import read_line
 from attention_core.device import choose_device
 from attention_core.hub.catalogue import BUNDLED
 from attention_core.hub.pictures import picture_inputs
@@ -17,6 +18,7 @@ from attention_core.hub.run import run, text_inputs
 from attention_core.inference import sentiment as sentences
 from attention_core.inference import translation
 from attention_core.inference.feature_channels import order_of
+from attention_core.inference.next_word import foresee
 from attention_core.inference.pretrained import load_bundled
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.live_training.score_comparison import compare, comparison_frame, favourites
@@ -62,6 +64,10 @@ def ran(name, family, model, edit):
         return [sentences.explain(model, sentences.read_sentence(SENTENCE), edit)]
     if name.startswith("scene-caption"):
         return [model.trace(torch.rand(4, 64, 64), edit)]
+    if family == "next":
+        return foresee(model, read_line(SENTENCE), edits=() if name == "next-word-over-queries" else edit).traces
+    if name in ("match3-one-layer", "match3-two-layers"):
+        return model(torch.tensor([[3, 1, 4, 1, 5]], device=choose_device()), edits=edit, trace=True).traces
     if family == "language":
         return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]
     if family == "scene":

@@ -12,12 +12,15 @@ from attention_core import AttentionTrace, DropHead, capture
 from attention_core.attention.capture.trace_builder import TraceBuilder
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Origin
+from attention_core.data.next_words import read_line
 from attention_core.data.pieces import END, load_vocabulary
 from attention_core.data.questions import question_words
+from attention_core.inference.next_word import foresee
 from attention_core.inference.sentiment import read_sentence
 from attention_core.inference.soft_lookup import soft_lookup
 from attention_core.inference.translation import explain, explain_layers, read_source, translation_of
 from attention_core.live_training.score_comparison import compare
+from attention_core.models.next_word import CONFIGS
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS
 
@@ -163,6 +166,15 @@ def compared(name, model, edits):
             yield trace.replace(edits)
 
 
+def grouped(name, model, edits):
+    return model(torch.tensor([[1, 5, 25, 7]]), edits=edits, trace=True).traces
+
+
+def foreseen(name, model, edits):
+    edits = () if name == "next-word-over-queries" else edits  # whose own weights are edits already
+    return foresee(model, read_line("Tom helped Mary."), edits=edits).traces
+
+
 def continued(name, model, edits):
     with capture() as recording, torch.inference_mode():
         model(torch.arange(1, 12)[None])
@@ -176,6 +188,8 @@ TRACES = {
     "digit-vit": patched,
     "match3-pairwise": traced([1, 5, 25, 7]),
     "match3-simplicial": traced([1, 5, 25, 7]),
+    **dict.fromkeys(("match3-one-layer", "match3-two-layers"), grouped),
+    **{f"next-word-{variant}": foreseen for variant in CONFIGS},
     "scoring-functions": compared,
     **{
         f"translator-{scoring}": translated

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention_core.data import drawing as strokes
-from attention_core.train import synthetic, translation, vision
+from attention_core.train import next_word, synthetic, translation, vision
 
 COLOURS = {"red": "rouge", "blue": "bleue", "green": "verte", "white": "blanche", "black": "noire"}
 THINGS = {"car": "voiture", "house": "maison", "door": "porte", "chair": "chaise"}
@@ -39,6 +39,7 @@ SMALL = {
     vision: {"BATCH_SIZE": 6, "N_HELD_OUT": 5, "N_REPLAYS": 1},
     translation: {"BATCH_SIZE": 8, "N_JOINED": 6},
     synthetic: {"HELD_OUT": 50},
+    next_word: {"N_HELD_OUT": 4},
 }
 
 

@@ -19,6 +19,7 @@ from attention_core.weights import read_card
 from tests.support.own_models import evaluated
 
 HEADS = ("match3-simplicial", "match3-pairwise")
+LAYERS = ("match3-two-layers", "match3-one-layer")
 
 
 def by_hand(numbers):
@@ -39,7 +40,7 @@ def test_about_half_of_the_labels_are_positive():
     assert match3.fresh_sequences(4000, 5).labels.float().mean().item() == pytest.approx(1 - (30 / 31) ** 21, abs=0.02)
 
 
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", [*HEADS, *LAYERS])
 def test_committed_head_reaches_the_figure_on_its_card_on_new_sequences(name):
     card = read_card(name)
     figure = accuracy(load(name, "cpu"), *match3.fresh_sequences(1500, 77))
@@ -51,6 +52,17 @@ def test_pairs_of_others_solve_the_task_and_single_others_do_not():
     figures = [read_card(name)["test_accuracy"] for name in HEADS]
     assert figures[0] >= 0.99
     assert figures[1] < 0.65
+
+
+def test_a_second_layer_of_plain_pairs_solves_it_too():
+    cards = [read_card(name) for name in LAYERS]
+    assert cards[0]["test_accuracy"] > 0.98
+    assert 0.65 < cards[1]["test_accuracy"] < 0.8
+    for card in cards:
+        assert card["other_seeds"]["1"]["test_accuracy"] == pytest.approx(card["test_accuracy"], abs=0.03)
+    first, last = load(LAYERS[0], "cpu")(torch.tensor([match3.FIRST_NUMBERS]), trace=True).traces
+    assert (first.n_heads, first.n_keys, first.story.mechanism) == (4, 8, "self-attention, layer 1")
+    assert last.story.mechanism == "self-attention, layer 2"
 
 
 def test_both_heads_have_the_same_parameters():

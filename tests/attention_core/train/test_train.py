@@ -12,7 +12,7 @@ from attention_core import load
 from attention_core.models import MODELS
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig
-from attention_core.train import RECIPES, loop, sentiment, translation, vision
+from attention_core.train import RECIPES, loop, next_word, sentiment, translation, vision
 from attention_core.train.__main__ import main
 from attention_core.train.loop import TrainingProgress
 from attention_core.weights import read_card, read_weights, write_weights
@@ -82,6 +82,7 @@ def test_half_of_what_is_learned_may_be_a_teachers_answers(data):
         *[(name, vision.DigitTask, 6) for name in (FFN, PIXELS, NOTES)],
         *[(name, translation.TranslationTask, 4) for name in (ADDITIVE, TRANSFORMER)],
         ("sentence-mean", sentiment.SentimentTask, 2),
+        ("next-word-over-queries", next_word.NextWordTask, 4),
     ],
 )
 def test_stopped_and_resumed_run_equals_the_uninterrupted_one_exactly(run, monkeypatch, name, task, stop):

@@ -1,0 +1,60 @@
+"""How often a small language model foresees the next word: with the line before it, and with its beginning alone."""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention_core.data.mnist import DataError, read_text
+from attention_core.data.next_words import UNKNOWN, fitting_lines
+from attention_core.device import device_of
+from attention_core.models.next_word import NextWordTransformer
+
+AT_ONCE = 256  # lines
+
+
+def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[str, Any]:
+    """Return figures over lines as fitting_lines gives them; unknown words are read, and not foreseen.
+
+    `accuracy` is that of the next words of a line that lies before the model as in training, all of it, under the
+    model's own mask; `accuracy_unseen` is that of words after which nothing has been written yet, as when it writes by
+    itself. Of these is the perplexity.
+    """
+    n_words, right, right_unseen, nats = 0, 0, 0, 0.0
+    with torch.inference_mode():
+        for ids in _batches(lines, device_of(model)):
+            targets = ids[:, 1:]
+            known = targets != UNKNOWN
+            seen = model(ids).logits[:, :-1]
+            unseen = torch.stack([model(ids[:, :n]).logits[:, -1] for n in range(1, ids.shape[1])], 1)
+            n_words += int(known.sum())
+            right += int((seen.argmax(-1) == targets).sum())
+            right_unseen += int((unseen.argmax(-1) == targets).sum())
+            nats += float(F.cross_entropy(unseen[known], targets[known], reduction="sum"))
+    return {
+        "sentences": len(lines),
+        "words": n_words,
+        "accuracy": round(right / n_words, 4),
+        "accuracy_unseen": round(right_unseen / n_words, 4),
+        "perplexity_unseen": round(math.exp(nats / n_words), 2),
+    }
+
+
+def _batches(lines: Sequence[list[int]], device: str) -> list[Tensor]:
+    """Return all lines as ids (batch, n), those of one length together."""
+    by_length = groupby(sorted(lines, key=len), len)
+    return [ids for _, group in by_length for ids in torch.tensor(list(group), device=device).split(AT_ONCE)]
+
+
+def evaluate_next_word(model: NextWordTransformer, file: str) -> dict[str, Any]:
+    """Return the figures of foresight() on a text file, a sentence on every line."""
+    _, text = read_text(file, Path("sentences.txt"), "{} cannot be read: it is not there.")
+    lines = fitting_lines(text.splitlines())
+    if not any(set(line[1:]) - {UNKNOWN} for line in lines):
+        raise DataError(f"{file} holds no sentence that can be read; expected one per line, of common words")
+    return foresight(model, lines)
