@@ -13,6 +13,7 @@ from torch import Tensor
 from attention_core.data.mnist import DataError, read_text
 from attention_core.data.next_words import UNKNOWN, fitting_lines
 from attention_core.device import device_of
+from attention_core.inference.next_word import named_mask
 from attention_core.models.next_word import NextWordTransformer
 
 AT_ONCE = 256  # lines
@@ -22,25 +23,25 @@ def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[st
     """Return figures over lines as fitting_lines gives them; unknown words are read, and not foreseen.
 
     `accuracy` is that of the next words of a line that lies before the model as in training, all of it, under the
-    model's own mask; `accuracy_unseen` is that of words after which nothing has been written yet, as when it writes by
-    itself. Of these is the perplexity.
+    model's own mask, and `accuracy_causal` under the causal one; `accuracy_unseen` is that of words after which nothing
+    has been written yet, as when it writes by itself. Of these is the perplexity.
     """
-    n_words, right, right_unseen, nats = 0, 0, 0, 0.0
+    n_words, nats, right = 0, 0.0, {"accuracy": 0, "accuracy_causal": 0, "accuracy_unseen": 0}
     with torch.inference_mode():
         for ids in _batches(lines, device_of(model)):
             targets = ids[:, 1:]
             known = targets != UNKNOWN
-            seen = model(ids).logits[:, :-1]
+            causal = named_mask("causal", ids.shape[1])
             unseen = torch.stack([model(ids[:, :n]).logits[:, -1] for n in range(1, ids.shape[1])], 1)
+            logits = model(ids).logits[:, :-1], model(ids, mask=causal).logits[:, :-1], unseen
+            for name, of_words in zip(right, logits, strict=True):
+                right[name] += int((of_words.argmax(-1) == targets).sum())
             n_words += int(known.sum())
-            right += int((seen.argmax(-1) == targets).sum())
-            right_unseen += int((unseen.argmax(-1) == targets).sum())
             nats += float(F.cross_entropy(unseen[known], targets[known], reduction="sum"))
     return {
         "sentences": len(lines),
         "words": n_words,
-        "accuracy": round(right / n_words, 4),
-        "accuracy_unseen": round(right_unseen / n_words, 4),
+        **{name: round(n_right / n_words, 4) for name, n_right in right.items()},
         "perplexity_unseen": round(math.exp(nats / n_words), 2),
     }
 

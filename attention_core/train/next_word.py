@@ -16,7 +16,7 @@ from attention_core.train.translation import epoch_of_batches
 
 BATCH_SIZE = 64
 N_HELD_OUT = 2_000
-BEGINNINGS = ("", "what", "i do n't", "the")
+BEGINNINGS = ("", "What", "I do not", "The")
 
 
 class NextWordTask:

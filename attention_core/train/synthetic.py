@@ -95,6 +95,6 @@ NEAREST = Recipe(
     learning_rate=2e-2,
     weight_decay=0.0,
 )
-LAYERS = replace(MATCH3, epochs=20, learning_rate=2e-3, half=True)
+LAYERS = replace(MATCH3, learning_rate=2e-3, half=True)
 RECIPES |= {"match3-simplicial": MATCH3, "match3-pairwise": MATCH3, "scoring-functions": NEAREST}
 RECIPES |= {"match3-one-layer": LAYERS, "match3-two-layers": LAYERS}

@@ -15,7 +15,6 @@ from attention_core.inference.next_word import MASKS, foresee, named_mask, padde
 from attention_core.models.next_word import CONFIGS
 from attention_core.train import next_word
 from attention_core.weights import WeightsError, read_card
-from tests.support.own_models import same
 
 LINE = read_line("Tom helped Mary.")
 SENTENCES = ["I want to go home now.", "Where is my book?", "She does not like her new job."]
