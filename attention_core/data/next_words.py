@@ -15,7 +15,7 @@ START, UNKNOWN = N_WORDS, N_WORDS + 1
 MAX_WORDS = 24
 """Words of the longest sentence, its punctuation marks counted."""
 MAX_CHARACTERS = 2_000
-END_MARKS = frozenset(".?!")
+CLOSING_MARKS = frozenset(".?!")
 
 
 class Line(NamedTuple):

@@ -20,7 +20,7 @@ AT_ONCE = 256  # lines
 
 
 def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[str, Any]:
-    """Return figures over lines as fitting_lines gives them; unknown words are read, and not foreseen.
+    """Return figures over lines as fitting_lines gives them; unis_foreseen words are read, and not foreseen.
 
     `accuracy` is that of the next words of a line that lies before the model as in training, all of it, under the
     model's own mask, and `accuracy_causal` under the causal one; `accuracy_unseen` is that of words after which nothing
@@ -30,14 +30,14 @@ def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[st
     with torch.inference_mode():
         for ids in _batches(lines, device_of(model)):
             targets = ids[:, 1:]
-            known = targets != UNKNOWN
+            is_foreseen = targets != UNKNOWN
             causal = named_mask("causal", ids.shape[1])
             unseen = torch.stack([model(ids[:, :n]).logits[:, -1] for n in range(1, ids.shape[1])], 1)
             logits = model(ids).logits[:, :-1], model(ids, mask=causal).logits[:, :-1], unseen
             for name, of_words in zip(right, logits, strict=True):
                 right[name] += int((of_words.argmax(-1) == targets).sum())
-            n_words += int(known.sum())
-            nats += float(F.cross_entropy(unseen[known], targets[known], reduction="sum"))
+            n_words += int(is_foreseen.sum())
+            nats += float(F.cross_entropy(unseen[is_foreseen], targets[is_foreseen], reduction="sum"))
     return {
         "sentences": len(lines),
         "words": n_words,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.next_words import END_MARKS, MAX_WORDS, N_WORDS, START, UNKNOWN, Line, vocabulary
+from attention_core.data.next_words import CLOSING_MARKS, MAX_WORDS, N_WORDS, START, UNKNOWN, Line, vocabulary
 from attention_core.data.pieces import join_words, strip_space_mark
 from attention_core.device import device_of
 from attention_core.models.encoder_stack import EditsByLayer
@@ -73,13 +73,13 @@ def foresee(model: NextWordTransformer, line: Line, mask: Tensor | None = None, 
 
 @torch.inference_mode()
 def write(model: NextWordTransformer, line: Line, n: int = MAX_WORDS) -> str:
-    """Return the line as the model goes on with it, always by the likeliest word, up to n words or an end mark.
+    """Return the line as the model goes on with it, always by the likeliest word, up to n words or the end of the sentence.
 
     Of each word it sees those before alone, whatever its mask: there are no others.
     """
     ids = list(line.ids)
     while len(ids) <= n:
         ids.append(int(model(torch.tensor([ids], device=device_of(model))).logits[0, -1].argmax()))
-        if vocabulary()[ids[-1]] in END_MARKS:
+        if vocabulary()[ids[-1]] in CLOSING_MARKS:
             break
     return join_words([vocabulary()[number] if number < N_WORDS else "▁…" for number in ids if number != START])

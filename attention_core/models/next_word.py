@@ -82,22 +82,12 @@ class NextWordTransformer(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
         self.output = nn.Linear(config.d_model, N_WORDS)
 
-    def forward(
-        self,
-        ids: Tensor,
-        *,
-        mask: Tensor | None = None,
-        edits: EditsByLayer = (),
-        labels: Sequence[str] | None = None,
-    ) -> Prediction:
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None, edits: EditsByLayer = ()) -> Prediction:
         """Return logits (batch, n, N_WORDS) of the word after each, ids int64 (batch, n), the start first.
 
-        The mask, bool (n, n) or (batch, n, n), is used instead of the one that the model was trained with. Labels, one
-        for each position, ask for the traces of the first line, one of each layer.
+        The mask, bool (n, n) or (batch, n, n), is used instead of the one that the model was trained with.
         """
-        output = self.run(ids, mask, edits)
-        traces = () if labels is None else self.traces(output, labels, edits)
-        return Prediction(self.logits(output.states[-1]), traces)
+        return Prediction(self.logits(self.run(ids, mask, edits).states[-1]))
 
     def logits(self, states: Tensor) -> Tensor:
         """Return logits (..., N_WORDS) of the next words, of states (..., d_model) behind the last layer."""
@@ -113,7 +103,7 @@ class NextWordTransformer(nn.Module):
         if mask is not None:
             if mask.dtype != torch.bool or mask.shape[-2:] != (n, n):
                 raise ValueError(f"mask must be bool ({n}, {n}), got {mask.dtype} {tuple(mask.shape)}")
-            mask = mask.view(-1, 1, n, n).to(ids.device)
+            mask = mask.reshape(-1, 1, n, n).to(ids.device)
         words, codes = self.embedding(ids), self.codes[:n]
         if self.config.positions == "beside":
             x = torch.cat((words, codes.expand(len(ids), -1, -1)), -1)
@@ -131,12 +121,10 @@ class NextWordTransformer(nn.Module):
                 replace(trace, edits=_set_rows(activations.attended.weights[0]))  # type: ignore[index]
                 for trace, activations in zip(traces, output.activations, strict=True)
             )
-        if self.config.mask_value > -math.inf and not edits:
-            bias = self.stack.layers[0].attention.bias
-            return tuple(
-                trace if trace.mask is None else replace(trace, mask=None, bias=bias(trace.mask)) for trace in traces
-            )
-        return traces
+        if self.config.mask_value == -math.inf:
+            return traces
+        bias = self.stack.layers[0].attention.bias
+        return tuple(replace(trace, mask=None, bias=None if edits else bias(trace.mask)) for trace in traces)
 
 
 def _set_rows(weights: Tensor) -> Edits:
