@@ -73,7 +73,7 @@ def foresee(model: NextWordTransformer, line: Line, mask: Tensor | None = None, 
 
 @torch.inference_mode()
 def write(model: NextWordTransformer, line: Line, n: int = MAX_WORDS) -> str:
-    """Return the line as the model goes on with it, always by the likeliest word, up to n words or the end of the sentence.
+    """Return the line as the model goes on with it, always by the likeliest word, up to n words or a closing mark.
 
     Of each word it sees those before alone, whatever its mask: there are no others.
     """

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -57,11 +57,13 @@ class NextWordAttention(Attention):
             return attend(query, key, value, mask=mask, edits=edits)
         if edits:  # beside which so small a number is nothing
             return attend(query, key, value, edits=edits)
-        return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=self.bias(mask)))
+        bias = _bias(mask, self.config.mask_value)
+        return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=bias))
 
-    def bias(self, mask: Tensor) -> Tensor:
-        """Return what is added to the scores in place of the mask."""
-        return torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, self.config.mask_value)
+
+def _bias(mask: Tensor, value: float) -> Tensor:
+    """Return what is added to the scores in place of a mask."""
+    return torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, value)
 
 
 class NextWordTransformer(nn.Module):
@@ -123,8 +125,8 @@ class NextWordTransformer(nn.Module):
             )
         if self.config.mask_value == -math.inf:
             return traces
-        bias = self.stack.layers[0].attention.bias
-        return tuple(replace(trace, mask=None, bias=None if edits else bias(trace.mask)) for trace in traces)
+        biases = (None if edits else _bias(cast(Tensor, trace.mask), self.config.mask_value) for trace in traces)
+        return tuple(replace(trace, mask=None, bias=bias) for trace, bias in zip(traces, biases, strict=True))
 
 
 def _set_rows(weights: Tensor) -> Edits:
