@@ -16,7 +16,7 @@ CAME_THROUGH_APP = Field(APP, "came_through_app", False)
 ICON = str(Path(__file__).with_name("icon.png"))
 
 
-class Question(NamedTuple):
+class PageQuestion(NamedTuple):
     """A question of a page, which an experiment answers: pages/NAME/experiments/SLUG.py, see ui.questions."""
 
     slug: str  # its name in the address, which never changes
@@ -38,7 +38,7 @@ class PageEntry:
     card: Mapping[str, Any] = field(
         default_factory=dict
     )  # what of it is photographed for Start, see benchmarks/start_page.py
-    questions: tuple[Question, ...] = ()  # () = it has tabs
+    questions: tuple[PageQuestion, ...] = ()  # () = it has tabs
 
     @property
     def url_path(self) -> str:
@@ -59,7 +59,7 @@ def discover_pages() -> tuple[PageEntry, ...]:
 
 def _read_entry(name: str, text: str) -> PageEntry:
     entry = tomllib.loads(text)
-    questions = tuple(Question(**question) for question in entry.pop("questions", ()))
+    questions = tuple(PageQuestion(**question) for question in entry.pop("questions", ()))
     return PageEntry(name, questions=questions, **entry)
 
 
@@ -80,7 +80,7 @@ OPEN_QUESTION = {
 """The slug of the question that is open on each page; "" = none."""
 
 
-def open_question(name: str) -> Question | None:
+def open_question(name: str) -> PageQuestion | None:
     """Return the question that is open on a page."""
     slug = OPEN_QUESTION[name].value if name in OPEN_QUESTION else ""
     return next((question for question in entry_of(name).questions if question.slug == slug), None)

@@ -19,7 +19,7 @@ from ui.component import component
 from ui.labels import paragraph
 from ui.layout import section
 from ui.lecture.mode import LECTURE, SCREENS
-from ui.navigation import NUMBERS, OPEN_QUESTION, Question, entry_of, open_question
+from ui.navigation import NUMBERS, OPEN_QUESTION, PageQuestion, entry_of, open_question
 from ui.skeleton import draw_fragment
 from ui.state import PLAYING, single_choice
 from ui.try_this import undo_surprise
@@ -87,7 +87,7 @@ def page_questions(name: str, numbers: Callable[[], None] | None, *, players: tu
     _draw_links(name, entry_of(name).questions[:MAX_LINKS])
 
 
-def _draw_links(name: str, questions: Sequence[Question]) -> None:
+def _draw_links(name: str, questions: Sequence[PageQuestion]) -> None:
     with st.container(key="questions", gap=None):
         for slug, text, _ in questions:
             icon = ":material/arrow_forward:"
