@@ -46,7 +46,7 @@ def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[st
     }
 
 
-def _batches(lines: Sequence[list[int]], device: str) -> list[Tensor]:
+def _batches(lines: Sequence[list[int]], device: torch.device) -> list[Tensor]:
     """Return all lines as ids (batch, n), those of one length together."""
     by_length = groupby(sorted(lines, key=len), len)
     return [ids for _, group in by_length for ids in torch.tensor(list(group), device=device).split(AT_ONCE)]

@@ -29,7 +29,7 @@ class NextWordTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(pairs, generator, BATCH_SIZE), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        ids = torch.tensor([self.train[index] for index in self.batches.at(progress.step)], device=self.device)
+        ids = torch.tensor([self.train[index] for index in self.batches.at(progress.batch)], device=self.device)
         logits = model(ids).logits[:, :-1]
         loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=UNKNOWN)
         return loss * (len(ids) / BATCH_SIZE)  # few lines teach less surely
