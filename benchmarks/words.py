@@ -1,6 +1,6 @@
 """Counts the words that the app writes on its pages: python -m benchmarks.words [--url http://127.0.0.1:8501].
 
-A visitor of session.py opens every page, every tab and every section once. What counts is text as the server sends it:
+A visitor of session.py opens every page, tab, section and experiment once. What counts is text as the server sends it:
 Markdown, HTML, headings, alerts, captions, labels, options, placeholders, and the helps that a pointer brings up; each
 distinct text of a page once. A word is a run of characters between spaces with a letter in it.
 
@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.support.server import running
 from tests.support.session import Element, Session
+from tests.support.visits import each_experiment
 
 SECTIONS = ("expandable", "popover")
 SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")
@@ -98,6 +99,9 @@ class Reader:
                 await self.session.set_value(containers[0], "string_value", label, SECONDS)
                 self._note()
                 await self._open_sections()
+        async for _ in each_experiment(self.session, SECONDS):
+            self._note()
+            await self._open_sections()
         return first, count_words(self.texts, self.inputs), n_tabs
 
     async def _open_sections(self) -> None:

@@ -23,7 +23,7 @@ from attention_core.models import MODELS
 from ui.chart import draw_chart, draw_map
 from ui.computed import card_or_empty, content_key, model_or_stop
 from ui.job_queue import queued_result, result_on_demand
-from ui.labels import error_markdown, number
+from ui.labels import error_markdown, note, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
 from ui.skeleton import Tab
@@ -129,7 +129,7 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
         k = result.n_first
         rows = (_figures(result, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        st.caption(
+        note(
             f"{READINGS[kind]} Agreement (Kendall's τ) and the share of the first {k} that are the same compare an "
             "order with that of erasing each part alone."
         )

@@ -59,9 +59,10 @@ def draw_experiment(name: str, *, players: tuple[Player, ...] = ()) -> bool:
 
 
 def _draw_experiment(experiment: Any) -> None:
+    above = st.container(key="experiment_answer")
     inputs = experiment.draw_input()
     if answer := experiment.answer(inputs):
-        with st.container(key="experiment_answer"):
+        with above:
             paragraph(answer)
     experiment.draw(inputs)
 

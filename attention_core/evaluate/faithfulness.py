@@ -147,7 +147,7 @@ WITHOUT = {
     ),
     "pixel-notes-product": "its weights have no softmax, so that they are no shares",
     **dict.fromkeys(
-        ("match3-two-layers", *(name for name in MODELS if name.startswith("next-word-"))),
+        ("match3-one-layer", "match3-two-layers", *(name for name in MODELS if name.startswith("next-word-"))),
         "it shows what a mask or a second layer does, and its maps are not offered as an explanation",
     ),
     "scoring-functions": "its answer is the largest of its weights, so that its map is its answer",

@@ -42,4 +42,5 @@ class Match3Stack(TracedModel):
 
 
 SIZES = TransformerConfig(n_layers=1, n_heads=4, d_model=64, d_ff=256, dropout=0.0)
+register("match3-one-layer", "classification:evaluate_match3", Match3Stack, SIZES)
 register("match3-two-layers", "classification:evaluate_match3", Match3Stack, replace(SIZES, n_layers=2))

@@ -97,4 +97,4 @@ NEAREST = Recipe(
 )
 LAYERS = replace(MATCH3, learning_rate=2e-3, half=True)
 RECIPES |= {"match3-simplicial": MATCH3, "match3-pairwise": MATCH3, "scoring-functions": NEAREST}
-RECIPES |= {"match3-two-layers": LAYERS}
+RECIPES |= {"match3-one-layer": LAYERS, "match3-two-layers": LAYERS}

@@ -1,17 +1,15 @@
 """The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
-import html
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
 from attention_core.inference.read_back import words_only_in
-from attention_core.inference.translation import TracedTranslation, probability_per_word, read_source
+from attention_core.inference.translation import TracedTranslation, read_source
 from pages.translate.forcing import (
     WORD,
     change_arc,
@@ -50,7 +48,6 @@ MODELS = Field(
     text=lambda names: ",".join(names.values()),
 )
 FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
-ALL_MODELS = Field(network.NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
 LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
@@ -96,7 +93,7 @@ def longer_sentence() -> TryThis:
         subject = "One vector forgets the cat:" if has_cat == (False, True) else "One vector:"
         return (
             option,
-            f"{subject}{_english_gloss(without)} *{without}* Attention:{_english_gloss(attentive)} *{attentive}*",
+            f"{subject}{english_gloss(without)} *{without}* Attention:{english_gloss(attentive)} *{attentive}*",
         )
 
     if (words.text_field(network.NAME).value, MODELS.value) != (LONGER_SENTENCE, network.FIRST):
@@ -112,12 +109,13 @@ def longer_sentence() -> TryThis:
     )
 
 
-def _english_gloss(french: str) -> str:
+def english_gloss(french: str) -> str:
+    """Return what a translation of an example says in English, in quotation marks; "" where it is not known."""
     return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
 
 
-def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw two models at the present word, and buttons that go from word to word; return those that load, by slot."""
+def translate_with_models(text: str) -> dict[str, TracedTranslation]:
+    """Return what the chosen models that load make of a sentence, by slot; the present word becomes one of theirs."""
     models = {
         slot: network.changed_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
@@ -127,9 +125,15 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
         if WORD.value == FIRST_CONTRAST:
             WORD.value = next(iter(_unique_rows(models, "lower")), 0)
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
-        rows = _stop_rows(models)
-        if WORDS.is_playing:
-            draw_fragment(_follow_play, rows, players=(WORDS,))
+    return models
+
+
+def compare_two_models(text: str) -> dict[str, TracedTranslation]:
+    """Draw two models at the present word, and buttons that go from word to word; return those that load, by slot."""
+    models = translate_with_models(text)
+    rows = _stop_rows(models) if models else ()
+    if WORDS.is_playing and models:
+        draw_fragment(_follow_play, rows, players=(WORDS,))
     for slot in network.FIRST:
         _draw_model(slot, text, models)
     if models:
@@ -140,12 +144,30 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     return models
 
 
+def choose_model(slot: str, labels: Mapping[str, str] = network.TRANSLATORS) -> None:
+    """Draw the choice of the model in a slot, among those with labels."""
+    st.segmented_control(
+        f"Model in the {slot} place",
+        list(labels),
+        format_func=labels.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        wrap=True,
+        width="content",
+        **controlled(
+            f"translate_model_{slot}",
+            MODELS.value[slot],
+            lambda translator: MODELS.set(MODELS.value | {slot: translator}),
+        ),
+    )
+
+
 def stepped_model(models: Mapping[str, TracedTranslation]) -> TracedTranslation:
     """Return the model whose words are stepped through."""
-    return models[_stepped_slot(models)]
+    return models[stepped_slot(models)]
 
 
-def _stepped_slot(models: Mapping[str, TracedTranslation]) -> str:
+def stepped_slot(models: Mapping[str, TracedTranslation]) -> str:
     return FOCUS.value if FOCUS.value in models else next(iter(models))
 
 
@@ -169,7 +191,7 @@ def _stop_rows(models: Mapping[str, TracedTranslation]) -> Sequence[int]:
     These are the words that only the stepped model says, and those that look back, at an earlier source word than the
     target word before them does.
     """
-    slot = _stepped_slot(models)
+    slot = stepped_slot(models)
     heaviest = models[slot].view.weights.argmax(1).tolist()
     if not LECTURE.value:
         return range(len(heaviest))
@@ -202,22 +224,13 @@ def _describe_word(traced: TracedTranslation, text: str) -> str:
 
 def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -> None:
     traced = models.get(slot)
-    name = MODELS.value[slot]
-    listed = network.TRANSLATORS if ALL_MODELS.value else {*network.LISTED, *MODELS.value.values()}
-    names = network.TRANSLATORS if ALL_MODELS.value else network.TRANSLATORS | {"dot": "with attention"}
+    labels = network.TRANSLATORS | {"dot": "with attention"}
+    listed = {*network.LISTED, *MODELS.value.values()}
     switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
-    switch.segmented_control(
-        f"Model in the {slot} place",
-        [translator for translator in network.TRANSLATORS if translator in listed],
-        format_func=names.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        wrap=True,
-        width="content",
-        **controlled(f"translate_model_{slot}", name, lambda translator: MODELS.set(MODELS.value | {slot: translator})),
-    )
+    with switch:
+        choose_model(slot, {name: label for name, label in labels.items() if name in listed})
     if traced is None:
-        st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
+        st.error(f"**This model cannot be loaded.** {network.why_missing(MODELS.value[slot])}", icon=":material/error:")
         return
     switch.markdown(_headline(models, slot, text), width="content")
     unique_rows = _unique_rows(models, slot)
@@ -246,26 +259,3 @@ def _on_target_word(slot: str, traced: TracedTranslation, text: str) -> None:
         WORD.value, FOCUS.value = row, slot
         if arc and arc[0] < len(traced.view.source):
             change_arc(traced, row, *arc, text)
-
-
-def list_translations(text: str) -> None:
-    """Draw what all models say in one list, if the visitor has switched it on."""
-    if not ALL_MODELS.value:
-        return
-    rows = []
-    for translator in network.TRANSLATORS:
-        css_class = "one shown" if translator in MODELS.value.values() else "one"
-        certainty, french, gloss = "", "<i>cannot be loaded</i>", ""
-        if not network.why_missing(translator):
-            translation = network.translation(translator, text, forced_pieces())
-            share = probability_per_word(translation.probabilities, len(translation.word_labels))
-            certainty, french = f"{percent(share)} sure per word", html.escape(translation.text) or "(nothing)"
-            gloss = f'<div class="back">{html.escape(_english_gloss(translation.text))}</div>'
-        training, forcing = network.passes(translator), "French given" if forced_pieces() else ""
-        heading = ", ".join(filter(None, (network.TRANSLATORS[translator], training, forcing)))
-        rows.append(
-            f'<div class="{css_class}"><div class="top"><span>{heading}</span><span>{certainty}</span></div>'
-            f'<div class="fr" lang="fr">{french}</div>{gloss}</div>'
-        )
-    with st.container(key="translate_list"):
-        st.html(f'<div class="said-by-all">{"".join(rows)}</div>')

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.support.app import html_of, open_page, open_tab, rerun, visible_and_hover_text
+from tests.support.app import html_of, open_page, open_question, open_tab, rerun, visible_and_hover_text
 from ui.chart import PRINT_WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
@@ -59,19 +59,20 @@ def tabs_of(name: str, root) -> list[str]:
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
+def test_every_tab_and_experiment_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
     page = open_page(app, path_of(entry))
     assert page.title
     assert not page.error
     saved = set()
-    for tab in ["", *tabs_of(entry.name, root)]:
-        if tab:
-            open_tab(page, tab)
+    questions = [(open_question, question.slug) for question in entry.questions]
+    for open_slug, slug in [(open_tab, ""), *((open_tab, tab) for tab in tabs_of(entry.name, root)), *questions]:
+        if slug:
+            open_slug(page, slug)
         words, helps = visible_and_hover_text(page)
         assert len(words) > 100
-        assert not [term for term in terms_in(words) if TERMS[term] not in helps], tab
+        assert not [term for term in terms_in(words) if TERMS[term] not in helps], slug
         shown = pictures_of(page)
-        assert len(shown) == len(page.get("vega_lite_chart")) + pictures_of_components(page), tab
+        assert len(shown) == len(page.get("vega_lite_chart")) + pictures_of_components(page), slug
         for picture in shown:
             assert NAME.fullmatch(file_name(entry.name, picture.name))
             if picture.title in saved:
@@ -97,10 +98,10 @@ def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is
     assert not made
 
 
-def test_pictures_of_a_tab_that_was_closed_are_not_offered(app):
-    page = open_page(app, "pages/translate/page.py", "alignment")
+def test_pictures_of_an_experiment_that_was_left_are_not_offered(app):
+    page = open_question(open_page(app, "pages/translate/page.py"), "alignment")
     there = {picture.title for picture in pictures_of(page)}
-    open_tab(page, "take")
+    open_question(page, "")
     assert there - {picture.title for picture in pictures_of(page)}
 
 

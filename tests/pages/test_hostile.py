@@ -13,7 +13,7 @@ WAYS = {
     "start": [{}, {"lectures": True}],
     "vectors": [{"vectors_rules": True}],
     "lookup": [{}, {"lookup_tab": "try"}],
-    "translate": [{}, {"translate_tab": "try"}],
+    "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
     "transformer": [{}, {"transformer_tab": "positions"}],

@@ -25,8 +25,9 @@ NAMED = {
     "pixels?tab=learned": "[role=tab][aria-selected=true]",
     "memory?tab=steps&reading=bidirectional": "[role=tab][aria-selected=true]",
     "vectors?tab=notations": "details[open] summary",
+    "translate?tab=steps": ".st-key-numbers h3",
 }
-"""By links to a tab, to the first one, and to a section of More: what they name."""
+"""By links to a tab, to the first one, to a section of More and to all the numbers: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
 
 

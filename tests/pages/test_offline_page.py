@@ -16,7 +16,7 @@ def test_every_page_can_be_taken_along_as_a_page_of_two_megabytes_at_most(app, n
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, *given, **_: made.update({label: given}))
     monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
-    open_page(app, f"pages/{name}/page.py", "take")
+    open_page(app, f"pages/{name}/page.py")
     make, file = made["Offline page"]
     text = make()
     assert file.startswith(name)

@@ -63,13 +63,6 @@ def open_tab(page, label: str) -> None:
     settle(page)
 
 
-def open_section(page, label: str) -> None:
-    """Open a section of the page's tab More by its label."""
-    open_tab(page, "More")
-    page.get_by_test_id("stExpander").locator("summary").filter(has_text=label).click()
-    settle(page)
-
-
 def draw(page, *strokes) -> None:
     """Draw strokes on the page's pad, each through points given as shares of it."""
     box = page.locator("canvas.upper-canvas").bounding_box()

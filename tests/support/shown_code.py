@@ -188,7 +188,7 @@ TRACES = {
     "digit-vit": patched,
     "match3-pairwise": traced([1, 5, 25, 7]),
     "match3-simplicial": traced([1, 5, 25, 7]),
-    **dict.fromkeys(("match3-two-layers",), grouped),
+    **dict.fromkeys(("match3-one-layer", "match3-two-layers"), grouped),
     **{f"next-word-{variant}": foreseen for variant in CONFIGS},
     "scoring-functions": compared,
     **{

@@ -3,7 +3,7 @@
 import json
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -105,7 +105,7 @@ SENTENCES = (
 )
 button, button_group, text_input = (partial(Action, type) for type in ("button", "button_group", "text_input"))
 component = partial(Action, "bidi_component")
-TAB = Action("tab_container", "*_tabs")
+TAB, QUESTION = Action("tab_container", "*_tabs"), button("*_question_*")
 NEXT = button("*_step_next")
 STEP = button_group("*_step")
 CANVAS = component("*_pad_*[0-9]", draw_stroke)
@@ -161,7 +161,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         NEXT,
         button("translate_example_*"),
         button_group("translate_model_lower"),
-        TAB,
+        QUESTION,
     ),
     "transformer": (
         text_input("transformer_text", SENTENCES),
@@ -265,6 +265,14 @@ def value_for(session: Session, widget: Element, values: Values | None, random: 
 async def act(session: Session, widget: Element, values: Values | None, random: Random, seconds: float) -> Answer:
     """Give a widget another value, and wait for its run to end."""
     return await session.set_value(widget, *value_for(session, widget, values, random), seconds=seconds)
+
+
+async def each_experiment(session: Session, seconds: float = 60) -> AsyncIterator[tuple[str, Answer]]:
+    """Open the experiments of the page that is shown, one after the other; yields the key of each link to one."""
+    opened: set[str] = set()
+    while links := [link for link in session.widgets(QUESTION.type, QUESTION.key) if link.key not in opened]:
+        opened.add(links[0].key)
+        yield links[0].key, await session.set_value(links[0], "trigger_value", True, seconds)
 
 
 def _click(chart: Any, random: Random) -> dict[str, Any]:

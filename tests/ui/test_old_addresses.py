@@ -10,7 +10,7 @@ from ui.old_addresses import OPENS, current_address
 ROWS = [(name, old, today) for name, opens in OPENS.items() for old, today in opens.items() if name != "every"]
 NEEDED = {"model": {"model": "tatoeba-llama"}}
 """What a page has to be shown with to have all its tabs."""
-BELOW = {"measured": "cost", "force": "try", "grammar": "alignment"}
+BELOW = {"measured": "cost"}
 """By tabs below others, which are screens of their own in a lecture alone, those others."""
 
 

@@ -173,7 +173,7 @@ ASKED = {
     **dict.fromkeys(("feature-mask", "feature-mean"), pictured(60, 60)),
     "digit-reader": pictured(48, 192, looks=2),
     **dict.fromkeys(("scene-caption", "scene-caption-together"), told),
-    **{f"match3-{head}": matched for head in ("pairwise", "simplicial", "two-layers")},
+    **{f"match3-{head}": matched for head in ("pairwise", "simplicial", "one-layer", "two-layers")},
     **{f"next-word-{variant}": said_next for variant in CONFIGS if variant != "over-queries"},
     **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
     **{

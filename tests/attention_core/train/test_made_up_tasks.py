@@ -19,7 +19,7 @@ from attention_core.weights import read_card
 from tests.support.own_models import evaluated
 
 HEADS = ("match3-simplicial", "match3-pairwise")
-LAYERS = ("match3-two-layers",)
+LAYERS = ("match3-two-layers", "match3-one-layer")
 
 
 def by_hand(numbers):
@@ -57,6 +57,7 @@ def test_pairs_of_others_solve_the_task_and_single_others_do_not():
 def test_a_second_layer_of_plain_pairs_solves_it_too():
     cards = [read_card(name) for name in LAYERS]
     assert cards[0]["test_accuracy"] > 0.98
+    assert 0.65 < cards[1]["test_accuracy"] < 0.8
     first, last = load(LAYERS[0], "cpu")(torch.tensor([match3.FIRST_NUMBERS]), trace=True).traces
     assert (first.n_heads, first.n_keys, first.story.mechanism) == (4, 8, "self-attention, layer 1")
     assert last.story.mechanism == "self-attention, layer 2"

@@ -20,7 +20,7 @@ from tests.support.app import (
     html_with,
     leave_and_return,
     open_page,
-    open_tab,
+    open_question,
     outcome,
     rerun,
     set_fields,
@@ -43,11 +43,11 @@ def press(page, key):
 
 
 def translations_html(page) -> str:
-    """Return the list of all six models' translations, opening it if it is closed."""
-    toggle = page.toggle(key="translate_all")
-    if not toggle.value:
-        toggle.set_value(True).run()
-    return html_with(page, 'class="said-by-all"')
+    """Return the list of all six models' translations, and come back to what is open."""
+    before = page.session_state["translate_question"]
+    listed = html_with(open_question(page, "models"), 'class="said-by-all"')
+    open_question(page, before)
+    return listed
 
 
 def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
@@ -58,8 +58,8 @@ def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
     translations = translations_html(page)
     assert translations.count('class="one') == 6
     assert translations.count('class="one shown"') == 2
-    assert sum(len(charts(open_tab(page, tab))) for tab in ("steps", "alignment", "learned")) >= 5
-    assert 'class="collapse"' in html_of(open_tab(page, "length"))
+    assert sum(len(charts(open_question(page, slug))) for slug in ("", "alignment", "learned")) >= 5
+    assert 'class="collapse"' in html_of(open_question(page, "length"))
 
 
 def test_every_preset_is_translated(page):
@@ -84,7 +84,7 @@ def test_the_classic_figure_brings_its_french_and_the_models_own_translation(pag
         heaviest, expected = int(weights.argmax()), view.source.index(english)
         assert f"*{french}* looks most at *{view.source[heaviest]}* ({percent(weights[heaviest].item())})" in text
         assert (f"not at *{english}* ({percent(weights[expected].item())})" in text) == (heaviest != expected)
-    press(open_tab(page, "try"), "translate_free")
+    press(open_question(page, "force"), "translate_free")
     assert "All six fail here" not in text_of(page)
     assert models.translation("dot", CLASSIC).text in html.unescape(translations_html(page))
     write(page, "I am a student.")
@@ -104,7 +104,7 @@ def test_multiplied_vectors_stand_beside_the_context_with_the_weights_of_the_row
 
 
 def test_the_unrolled_network_follows_words_and_steps(page):
-    open_tab(page, "unrolled")
+    open_question(page, "unrolled")
     assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in text_of(page)
     press(page, "translate_at_previous")
     assert "Word 2 of 9: fed **la**, the decoder says **voiture**" in text_of(page)
@@ -168,7 +168,7 @@ def test_without_attention_the_single_vector_is_explained(page):
 
 
 def test_a_prefix_is_forced_and_freed(page):
-    open_tab(page, "try")
+    open_question(page, "force")
     page.text_input(key="translate_prefix").set_value("Une auto").run()
     assert page.session_state["translate_forced"] == french_prefix("Une auto")
     assert translations_html(page).count("Une auto") >= 2
@@ -178,7 +178,7 @@ def test_a_prefix_is_forced_and_freed(page):
 
 
 def test_another_sentence_sets_the_models_free(page):
-    open_tab(page, "try")
+    open_question(page, "force")
     page.text_input(key="translate_prefix").set_value("Une").run()
     press(page, "translate_example_1")
     assert page.session_state["translate_forced"] == []
@@ -188,12 +188,14 @@ def test_another_sentence_sets_the_models_free(page):
 def test_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_model_lower").set_value("transformer").run()
     page.segmented_control(key="translate_head").set_value(2).run()
-    assert "cross-attention of the last layer" in text_of(open_tab(page, "alignment"))
+    assert "cross-attention of the last layer" in text_of(open_question(page, "alignment"))
 
 
 def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
     write(page, "The red car is here.")
-    shares = re.findall(r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", html_of(open_tab(page, "alignment")))
+    shares = re.findall(
+        r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", html_of(open_question(page, "alignment"))
+    )
     variants, la_shares = zip(*shares, strict=True)
     assert variants == ("as learned", "car barred", "The barred", "each English word read alone")
     assert float(la_shares[3]) < min(float(la_shares[0]), float(la_shares[1]))
@@ -226,7 +228,7 @@ def test_words_and_steps_share_a_clock(page):
 def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     write(page, "She reads a blue book.")
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
-    open_tab(page, "try").text_input(key="translate_prefix").set_value("Elle").run()
+    open_question(page, "force").text_input(key="translate_prefix").set_value("Elle").run()
     leave_and_return(page)
     assert page.text_input(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
@@ -340,7 +342,6 @@ def test_odd_input_is_read_and_stays_in_the_box(page):
         if label in ("HTML", "endless word", "right to left"):
             assert translations_html(page), label
             assert "<script" not in translations_html(page)
-            page.toggle(key="translate_all").set_value(False).run()
 
 
 def test_unknown_words_are_counted(page):
@@ -359,12 +360,12 @@ def test_unknown_words_are_counted(page):
 
 
 def test_learning_and_collapse_follow_their_sliders(page):
-    open_tab(page, "length")
+    open_question(page, "length")
     page.slider(key="translate_n").set_value(40).run()
     assert "15,360" in html_of(page)
     assert "added" in html_with(page, "numbers handed over")
     assert "then no word counts more" in text_of(page)
-    open_tab(page, "learned")
+    open_question(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
     assert re.search(r"Sharpness: \*\*0\.\d+%\*\*", text_of(page))
 
@@ -391,7 +392,7 @@ def test_a_missing_model_is_reported_and_five_models_work(start_app, monkeypatch
 
 
 def test_a_cut_arc_recomputes_the_words_after_it(page):
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     learned, (probabilities, edited) = translations_html(page), outcome(page)
     assert edited == probabilities, "nothing edited, nothing changed"
     page.button(key="translate_cut").click().run()
@@ -411,7 +412,7 @@ def test_a_cut_arc_recomputes_the_words_after_it(page):
 
 
 def test_a_french_word_copies_the_row_of_another(page):
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     page.selectbox(key="translate_row_of").set_value(0).run()
     data, row = data_of(page, "translate_lower_words"), page.session_state["translate_at"]
     assert data["weights"][row] == pytest.approx(data["weights"][0], abs=1e-3)
@@ -467,10 +468,10 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
         assert data["forced"] == (len(data["target"]) if end_pieces else len(french.split()))
     assert translations_html(page).count("French given") == 6
     assert "the decoder is made to say **La**" in text_of(page)
-    assert "the decoder is made to say **la**" in text_of(open_tab(page, "unrolled"))
-    assert text_of(open_tab(page, "alignment")).count(note) == 4
+    assert "the decoder is made to say **la**" in text_of(open_question(page, "unrolled"))
+    assert text_of(open_question(page, "alignment")).count(note) == 2
     set_fields(page, focus="lower")
-    open_tab(page, "try").button(key="translate_cut").click().run()
+    open_question(page, "elsewhere").button(key="translate_cut").click().run()
     assert f"{note} No weight changes what is given" in text_of(page)
     set_fields(page, forced=[])
     assert "given" not in " ".join(headlines(page))
@@ -479,7 +480,7 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
 
 @pytest.mark.parametrize("name", ["dot", "additive", "general"])
 def test_why_no_article_is_tried_is_true(page, name):
-    set_fields(open_tab(page, "alignment"), models={"upper": "none", "lower": name})
+    set_fields(open_question(page, "alignment"), models={"upper": "none", "lower": name})
     for text in (CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."):
         write(page, text)
         traced = models.traced_translation(name, text, tuple(page.session_state["translate_forced"]))
@@ -492,7 +493,7 @@ def test_why_no_article_is_tried_is_true(page, name):
 
 
 def test_neighbours_that_turn_round_are_those_of_the_weights(page):
-    open_tab(page, "alignment")
+    open_question(page, "alignment")
     for text in (*TRANSLATE.values(), "I am tired."):
         write(page, text)
         view = models.traced_translation("dot", text, tuple(page.session_state["translate_forced"])).view
@@ -524,9 +525,9 @@ def test_the_number_of_pairs_is_that_of_the_cards(page):
 
 def test_try_this_resets_forced_french_and_edits(page):
     press(page, "translate_example_1")
-    open_tab(page, "try").button(key="translate_cut").click().run()
+    open_question(page, "elsewhere").button(key="translate_cut").click().run()
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
-    press(page, "translate_try")
+    press(open_question(page, ""), "translate_try")
     assert page.session_state["translate_forced"] == []
     assert page.session_state["translate_edits"] == ()
     page.segmented_control(key="translate_try_guess").set_value(1).run()
@@ -536,9 +537,9 @@ def test_try_this_resets_forced_french_and_edits(page):
 
 
 def test_the_trained_network_is_named(page):
-    text = text_of(open_tab(page, "learned"))
+    text = text_of(open_question(page, "learned"))
     assert "additive attention, and the French is given" in text
-    assert "the weights of dot attention" in text_of(open_tab(page, "length"))
+    assert "the weights of dot attention" in text_of(open_question(page, "length"))
     for n_words in (10, 11):  # the sentence has ten, with its full stop
         page.slider(key="translate_n").set_value(n_words).run()
         assert ("it begins again" in text_of(page)) == (n_words > 10)

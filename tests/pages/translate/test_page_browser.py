@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import IDLE, assert_fits, open_tab, settle, submit
+from tests.support.on_page import IDLE, assert_fits, settle, submit
+from ui.navigation import entry_of
 
 
 def test_a_sentence_is_typed_and_stepped_through_and_its_translation_changed(visit, app_url):
@@ -28,7 +29,9 @@ def test_a_sentence_is_typed_and_stepped_through_and_its_translation_changed(vis
     page.get_by_text("Dot attention, word 4 of").wait_for()
     page.wait_for_function(IDLE)
 
-    open_tab(page, "Try")
+    page.get_by_role("button", name="What if the French began otherwise?").click()
+    page.get_by_role("heading", name="What if the French began otherwise?").wait_for()
+    page.wait_for_function(IDLE)
     alternative = page.locator(".root ol button[aria-pressed=false]").first
     word = words.nth(3).inner_text()
     expect(alternative.locator(".word")).not_to_have_text(word, use_inner_text=True)
@@ -116,8 +119,12 @@ def test_forty_words_fit_a_phone(visit, app_url):
     page.get_by_text("The first 40 of 48 words are read").wait_for()
     page.locator(".root .target button").first.wait_for()
     page.wait_for_function(IDLE)
-    for tab in page.get_by_role("tab").all_inner_texts():
-        open_tab(page, tab)
+    assert_fits(page, 360, 740)
+    link = page.url
+    for question in entry_of("translate").questions:
+        page.goto(f"{link}&question={question.slug}")
+        page.get_by_role("heading", name=question.text).wait_for()
+        page.wait_for_function(IDLE)
         assert_fits(page, 360, 740)
 
 

@@ -4,7 +4,7 @@ from random import Random
 
 from tests.support.server import served
 from tests.support.session import Session
-from tests.support.visits import act
+from tests.support.visits import act, each_experiment
 from ui.navigation import PAGES
 
 
@@ -32,6 +32,9 @@ async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tr
                 for label in session.tabs(tabs):
                     faults += (await act(session, tabs, (label,), Random(0), 60)).faults
                     visit(f"{entry.name}, {label}")
+            async for link, answer in each_experiment(session):
+                faults += answer.faults
+                visit(link)
         await session.close()
     assert faults == []
     assert {page_name: lines for page_name, lines in lines_of.items() if lines} == {}

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_page import CHIP, HEIGHT, SIZES, project, settle
+from ui.navigation import entry_of
 
 AT_REST = """() => {
   const zoom = document.documentElement.style.getPropertyValue("--zoom");
@@ -206,3 +207,27 @@ def test_what_takes_room_from_the_picture_comes_back_with_key_c(lecture):
     expect(box).to_be_visible()
     settle(page, 800)
     assert page.evaluate(HEIGHT) <= 1080
+
+
+def test_remote_control_leads_to_one_experiment_and_digits_to_every_screen(lecture):
+    page = lecture("translate?lecture=1")
+    for _ in range(20):
+        page.keyboard.press("PageDown")
+        settle(page, 600)
+        if "question=" in page.url:
+            break
+    (chosen,) = [question for question in entry_of("translate").questions if question.in_lecture]
+    assert f"question={chosen.slug}" in page.url
+    expect(page.get_by_role("heading", name=chosen.text)).to_be_visible()
+    expect(page.get_by_role("heading", name="Translate and align")).to_be_hidden()
+    page.keyboard.press("0")
+    page.wait_for_url("**question=numbers**")
+    page.locator(CHIP).wait_for()
+    page.keyboard.press("4")
+    page.wait_for_url("**question=length**")
+    settle(page, 600)
+    page.keyboard.press("PageUp")
+    page.wait_for_url(f"**question={chosen.slug}**")
+    settle(page, 600)
+    page.keyboard.press("PageDown")
+    page.get_by_role("heading", name="Inside a transformer", exact=True).wait_for()

@@ -1,0 +1,109 @@
+"""Which English word does each French word look at? Alignments as heatmaps; what they catch of grammar."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attention_core.bounds.harmless import as_markdown
+from attention_core.device import to_array
+from attention_core.inference.translation import TracedTranslation, read_source, vector_similarities
+from pages.translate.charts import alignment_chart
+from pages.translate.first_screen import choose_model
+from pages.translate.forcing import WORD, forced_words_note
+from pages.translate.grammar import draw_grammar
+from pages.translate.inputs import Translations, draw_translations
+from ui.chart import draw_chart
+from ui.computed import cached_computation
+from ui.layout import section
+from ui.lecture.mode import LECTURE
+from ui.translators import TRANSLATORS, model_of
+
+_vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
+MAX_CELL, MAX_HEATMAP = 38, 400  # sides of a cell and of a heatmap, screen pixels
+draw_input = draw_translations
+
+
+def answer(translations: Translations) -> str:
+    """Say how many French words give most of their weight to one English word."""
+    traced = next((model for model in translations.models.values() if not model.view.is_single), None)
+    if traced is None:
+        return "Without attention, none looks at any word."
+    heaviest = traced.view.weights[:-1].amax(1)
+    n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator]
+    return f"With {name}, {n} of {len(heaviest)} give more than half of their weight to one English word."
+
+
+def draw(translations: Translations) -> None:
+    """Draw each model's alignment, and below them what becomes of the gender of an article."""
+    _draw_alignments(translations.models, translations.text)
+    with st.container(key="desk_translate_grammar"):
+        section("Is grammar caught?")
+        draw_grammar(translations.models, translations.text)
+
+
+def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
+    """Draw each model's alignment as a heatmap, all on one colour scale; say whether attention follows likeness."""
+    if LECTURE.value:
+        models = {slot: traced for slot, traced in models.items() if not traced.view.is_single} or models
+    widths = [4 if traced.view.is_single else 9 for traced in models.values()]  # one vector has no heatmap
+    columns = st.columns(widths, gap="large")
+    longest = max(max(len(traced.view.target), len(traced.view.source)) for traced in models.values())
+    cell = min(MAX_CELL, MAX_HEATMAP / longest)
+    for (slot, traced), column in zip(models.items(), columns, strict=True):
+        view = traced.view
+        with column:
+            with st.container(key=f"experiment_input_{slot}"):
+                choose_model(slot)
+            name = TRANSLATORS[traced.translator].capitalize()
+            st.markdown(f"**{name}**{_describe_alignment(traced)} {forced_words_note(traced)}")
+            if view.is_single:
+                continue
+            closest = _closest_words(traced, text)
+            chart = alignment_chart(
+                to_array(view.weights),
+                view.target,
+                view.keys,
+                size=round(cell * max(len(view.target), len(view.keys))),
+                marked_row=min(WORD.value, len(view.target) - 1),
+                framed=list(closest.items()),
+            )
+            description = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {traced.translator}"
+            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
+            if closest and traced.translator != "mean":
+                with st.container(key=f"desk_translate_meaning_{slot}"):
+                    _draw_meaning_and_order(traced, closest)
+
+
+def _describe_alignment(traced: TracedTranslation) -> str:
+    if traced.view.is_single:
+        return ": nothing to align."
+    if traced.translator == "mean" and not traced.trace.edits:
+        return f": every word always gets 1/{len(traced.view.keys)}."
+    if traced.translator == "transformer":
+        return f": cross-attention of the last layer, mean of {traced.trace.n_heads} heads."
+    return ""
+
+
+def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
+    """Return, for each row with a French word, the index of the English word whose vector is most similar."""
+    similarities = _vector_similarities(model_of(traced.translator), read_source(text), traced.translation, traced.view)
+    lettered_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
+    return {row: int(similarities[row].argmax()) for row in lettered_rows}
+
+
+def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
+    """Say how often attention follows the closest word, and which neighbours change their order in this sentence."""
+    view, heaviest = traced.view, traced.view.weights.argmax(1).tolist()
+    n_heaviest = sum(heaviest[row] == english_word for row, english_word in closest.items())
+    exception = "" if n_heaviest == len(closest) else ": closeness alone does not say where it looks"
+    grammar = "No two French neighbours look at two English neighbours the other way round here."
+    first_rows = (row for row in list(closest)[:-1] if row + 1 in closest)
+    row = next((row for row in first_rows if heaviest[row + 1] == heaviest[row] - 1), None)
+    if row is not None:
+        neighbours = view.target[row : row + 2], view.keys[heaviest[row + 1] :][:2]
+        french, english = map(" ".join, neighbours)
+        grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
+    st.caption(
+        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
+        f"heaviest for {n_heaviest} of {len(closest)}{exception}.\n\n**Grammar?** {grammar}"
+    )
