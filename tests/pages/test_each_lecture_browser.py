@@ -3,52 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.layout import IN_CORNER, OVERLAPS
 from tests.support.on_page import FITTED, SIZES, project, settle
+from tests.support.try_this import SHOWN, wait_for_picture
 
-IN_CORNER = """() => {
-  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
-  for (let right = 1; right < 24; right++) {
-    for (let below = 1; below < 24; below++) {
-      const x = innerWidth - right * step, y = innerHeight - below * step;
-      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
-      const range = document.createRange();
-      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
-      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
-      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
-      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
-    }
-  }
-  return seen;
-}"""
-"""Where in the lower right corner something of the page is seen."""
-OVERLAPS = """() => {
-  const lines = [], letters = document.createRange();
-  const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-  const gather = (root) => {
-    for (const node of root.querySelectorAll(":not(svg *, .katex *, style, script, .st-key-lecture_screens *)")) {
-      if (node.shadowRoot) gather(node.shadowRoot);
-      if (!isSeen(node)) continue;
-      if (node.matches(".bars i, .bar button")) lines.push([node, node.title || "a bar", node.getBoundingClientRect()]);
-      for (const child of node.childNodes) {
-        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        letters.selectNodeContents(child);
-        const end = getComputedStyle(node).overflowX === "visible" ? Infinity : node.getBoundingClientRect().right;
-        for (const { left, right, top, bottom, width, height } of letters.getClientRects())
-          if (width > 2) lines.push([node, child.data, { left, right: Math.min(right, end), top, bottom, height }]);
-      }
-    }
-  };
-  gather(document.querySelector("[data-testid=stMain]"));
-  gather(document.querySelector("#lecture").shadowRoot);
-  const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
-  const isOver = (one, other) => common(one, other, "left", "right") > 2
-    && common(one, other, "top", "bottom") > Math.min(one.height, other.height) / 2;
-  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1)
-    .filter(([other, , over]) => other !== node && isOver(box, over)).map(([, words]) => `${text} / ${words}`));
-}"""
-"""Lines of words, bars, and buttons of the lecture that lie over others; of charts and formulas the browser tells no
-letters' ends."""
-PROJECTORS = ((3840, 2160), (1920, 1080), (1366, 768), (1280, 720))
+PROJECTORS = ((1920, 1080), (1280, 720))
+OTHER_PROJECTORS = ((3840, 2160), (1366, 768))
+"""Their screens have the same form, so that one page is tried on them."""
 
 
 @pytest.fixture
@@ -58,7 +19,7 @@ def lecture(visit, app_url):
     def open_lecture(name):
         page = visit(f"{app_url}/{name}?lecture=1")
         page.wait_for_function("window.lecture?.on")
-        settle(page, 700)
+        settle(page)
         return page
 
     return open_lecture
@@ -68,19 +29,22 @@ def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smal
     lecture, entry
 ):
     page = lecture(entry.url_path)
-    for size in PROJECTORS:
+    for size in (*(OTHER_PROJECTORS if entry.name == "vectors" else ()), *PROJECTORS):
         assert_readable(page, *size)
     if entry.name not in ("start", "train"):  # which are tried without being told
-        for part in ("_try_guess", "_try_scroll"):  # the question of Try this, and its answer
+        for tried, part in (("ask", "_try_guess"), ("revealed", "_try_scroll")):  # the question of Try this, its answer
             page.keyboard.press("PageDown")
             page.locator(f"[class*={part}]").wait_for(state="attached")
+            if entry.name in SHOWN:
+                page.wait_for_url(f"**tried={tried}**")
+                wait_for_picture(page, entry.name, is_seen=part == "_try_scroll" or not SHOWN[entry.name][1])
             settle(page)
             page.wait_for_function(FITTED)
             assert_whole(page)
     for screen in page.locator(".st-key-lecture_screens [role=radio]").all()[1:]:
         screen.click()
         expect(screen).to_be_checked()
-        settle(page, 100)
+        settle(page)
         page.wait_for_function(FITTED)
         assert_whole(page)
 

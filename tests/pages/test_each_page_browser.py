@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.layout import FOCUSED, TOUCHING_TEXTS, WATCH_SHIFTS
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
 from ui.questions import MAX_LINKS
 
@@ -12,55 +13,6 @@ MAX_PIXELS = 2 * 900 + 60
 """Two screens, and some more for the fonts of other machines."""
 SELECTED_TAB = "[role=tab][aria-selected=true]"
 MAX_TABS = 4
-WATCH_SHIFTS = """() => {
-  if (window.shifts) return;
-  window.shifts = [];
-  const isSidebar = ({ node, previousRect, currentRect }) =>
-    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
-  new PerformanceObserver((list) => {
-    for (const { sources, value, hadRecentInput } of list.getEntries()) {
-      const texts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
-      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...texts]);
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}"""
-"""Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
-FOCUSED = """() => {
-  let node = document.activeElement;
-  while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-  const isIn = (testId) => Boolean(node.closest(`[data-testid=${testId}]`));
-  const isInside = isIn("stMain") || Boolean(node.getRootNode().host?.closest("[data-testid=stMain]"));
-  return {
-    isInside, isLast: isIn("stTab") || isIn("stPageLink"), isVisible: node.getClientRects().length > 0,
-    isTool: isIn("stElementToolbar"), isLinkToHeading: isIn("stHeaderActionElements"),
-    name: node.ariaLabel || node.innerText || node.labels?.[0]?.innerText || node.title,
-  };
-}"""
-"""Describes the element that has the focus."""
-TOUCHING_TEXTS = """() => {
-  const lineBoxes = [], range = document.createRange();
-  const gather = (root) => {
-    for (const node of root.querySelectorAll(":not(.katex *, style, script, code *, [transform*=rotate])")) {
-      if (node.shadowRoot) gather(node.shadowRoot);
-      if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-      for (const child of node.childNodes) {
-        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        range.selectNodeContents(child);
-        const boxes = [...range.getClientRects()].filter(({ width }) => width > 0);
-        boxes.forEach((box, line) => {
-          lineBoxes.push([line === 0 && child.data, line === boxes.length - 1 && child.data, box]);
-        });
-      }
-    }
-  };
-  gather(document.querySelector("[data-testid=stMain]"));
-  return lineBoxes.flatMap(([, text, a]) => lineBoxes.filter(([next, , b]) => {
-    const gap = b.left - a.right, overlap = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    const areWords = /[\\p{L}\\p{N}%]$/u.test(text || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
-    return areWords && Math.abs(gap) < 1.2 && overlap > Math.min(a.height, b.height) / 2;
-  }).map(([next]) => `${text} / ${next}`));
-}"""
-"""Finds pairs of words or numbers in neighbouring elements that have no gap between them."""
 PHONE_SIZE = (360, 740)
 MIN_LETTER_PIXELS = 10
 TRY_THIS = "[class*=_try_this]"
@@ -74,7 +26,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.locator(".answers b").first.wait_for()
     else:
         page.locator("[role=tab], .st-key-questions button").first.wait_for()
-    settle(page, 600)
+    settle(page)
     assert "?" not in page.url, "plain arrival must leave the address alone"
     page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it slows every change down
     shifts = page.evaluate("window.shifts")
@@ -101,7 +53,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         assert "question=" not in page.url
     if len(labels) > 1:
         page.go_back()
-        settle(page, 600)
+        settle(page)
         expect(page.locator(SELECTED_TAB)).to_have_text(labels[-2])
         assert ("tab=" in page.url) == (len(labels) > 2)
 
@@ -111,7 +63,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
 ):
     page = visit(f"{app_url}/{entry.url_path}?lecture=0")
     page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
-    settle(page, 600)
+    settle(page)
     assert not page.evaluate(TOUCHING_TEXTS)
     page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else Tab goes on from the element before
     page.keyboard.press("Tab")
@@ -140,7 +92,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     sheet.get_by_role("button").click()
     sheet.get_by_role("radio").first.click()
     sheet.get_by_role("button", name="Close").wait_for()
-    settle(page, 600)
+    settle(page)
     box = sheet.bounding_box()
     assert box["y"] + box["height"] == pytest.approx(height)
 
@@ -151,7 +103,7 @@ def test_a_pad_and_its_buttons_are_whole_beside_the_open_list_of_pages(visit, ap
     page.set_viewport_size({"width": 1024, "height": 768})
     pad = page.locator("canvas.upper-canvas")
     pad.wait_for()
-    settle(page, 600)
+    settle(page)
     canvas, column = pad.bounding_box(), page.get_by_test_id("stColumn").filter(has=pad).last.bounding_box()
     assert canvas["x"] + canvas["width"] <= column["x"] + column["width"]
     buttons = page.locator("[class*=_presets] button p")

@@ -42,9 +42,13 @@ HEAR = """{
       super(...given);
       this.addEventListener("message", () => { window.heard = performance.now(); });
     }
+    send(message) {
+      window.sent = performance.now();
+      super.send(message);
+    }
   };
 }"""
-"""Notes when the server has last sent something."""
+"""Notes when the browser and the server have last sent something."""
 GO = """(address) => {
   window.asked = performance.now();
   history.pushState({}, "", address);
@@ -144,11 +148,7 @@ def _browser(profile: Path) -> Iterator[BrowserContext]:
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            profile,
-            executable_path=path,
-            args=ARGUMENTS,
-            viewport=SIZE,
-            reduced_motion="reduce",
+            profile, executable_path=path, args=ARGUMENTS, viewport=SIZE, reduced_motion="reduce"
         )
         context.set_default_timeout(30_000)
         context.add_init_script(HEAR)

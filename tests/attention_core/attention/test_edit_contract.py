@@ -4,193 +4,20 @@ The recomputation takes the place of the model's attention, so that all that lie
 nothing of scores that stand for weights: a weight is set after the softmax, and the others of its row are multiplied.
 """
 
-import sys
-from collections.abc import Sequence
 from functools import cache
 
 import pytest
 import torch
 
-from attention_core import AttentionTrace
-from attention_core.attention import attend as attention
-from attention_core.attention.edits import (
-    EDITS,
-    BlockEdge,
-    BlockKeys,
-    DropHead,
-    EditError,
-    HeadRef,
-    NoScale,
-    OutputFrom,
-    PatternFrom,
-    PermuteKeys,
-    SetScore,
-    SetWeights,
-    Temperature,
-    Uniform,
-)
-from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import AttentionScores
-from attention_core.attention.types import AttentionOutput
-from attention_core.data.next_words import read_line
-from attention_core.data.pieces import START
-from attention_core.data.questions import question_words, word_ids_of
+from attention_core.attention.edits import EDITS, DropHead, EditError, SetWeights, Temperature, Uniform
 from attention_core.hub.tracing import run_model
-from attention_core.inference.sentiment import read_sentence
-from attention_core.inference.translation import explain_layers, read_source, translation_of
 from attention_core.models import MODELS, load
-from attention_core.models.next_word import CONFIGS
-from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from tests.support import shown_code as shown
-from tests.support.edited_weights import (
-    weights_of,
-)
-from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
-from tests.support.shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
-
-RUN = HeadRef("another model", "another input")
-PIECES = torch.arange(1, 12)
-PLACES = [("encoder", 1), ("decoder", 0), ("cross", 2)]
-
-
-# -- a plain recomputation ---------------------------------------------------------------------------------------------
-
-
-def scores_of(score, query, key, edits):
-    if NoScale() in edits:
-        score = score.base if score.cap is None else ScaledDot(1.0, score.cap)
-    return score.to(torch.float64)(query.double(), key.double())
-
-
-def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_softmax=True, with_weights=False, **_):
-    """Attend as attend() does, one head of one item after the other, in float64."""
-    score, shape = score or ScaledDot(), (*query.shape[:3], key.shape[2])
-    seen = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
-    weights, context = torch.zeros(shape, dtype=torch.float64), torch.zeros(*shape[:3], value.shape[-1]).double()
-    for item in range(shape[0]):
-        own = None if mask is None else seen[item]
-        of_item = AttentionScores(
-            query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits
-        )
-        for head in range(shape[1]):
-            orders = [edit.key_order(of_item, head) for edit in edits if isinstance(edit, PermuteKeys)]
-            scores = scores_of(score, query[item, head], key[item, head], edits)
-            weights[item, head] = weights_of(head, scores, seen[item, head], edits, has_softmax, *(orders or [None]))
-            context[item, head] = weights[item, head] @ value[item, head].double()
-            for edit in edits:
-                if isinstance(edit, DropHead) and edit.head == head:
-                    context[item, head, slice(None) if edit.query is None else edit.query] = 0
-                if isinstance(edit, OutputFrom) and edit.head == head:
-                    context[item, head] = edit.output.double()
-                if isinstance(edit, OwnEdit) and edit.head in (None, head):
-                    edit.plain_context(context[item, head])
-    return AttentionOutput(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
-
-
-class Plainly:
-    """Lets models attend plainly inside the block."""
-
-    def __init__(self, monkeypatch):
-        self._context = monkeypatch.context()
-
-    def __enter__(self):
-        patch = self._context.__enter__()
-        for name, module in list(sys.modules.items()):
-            if name.startswith("attention_core.") and getattr(module, "attend", None) is REAL:
-                patch.setattr(module, "attend", plain_attend)
-
-    def __exit__(self, *reason):
-        self._context.__exit__(*reason)
-
-
-REAL = attention.attend
-
-
-# -- the models --------------------------------------------------------------------------------------------------------
-
-
-def judged(model, edits):
-    return model(read_sentence(SENTENCE).pieces[None], edits=edits).logits
-
-
-def translated(model, edits):
-    return model(read_source(SOURCE).ids[None], torch.tensor([[START, *SAID[:-1]]]), edits=edits).logits
-
-
-def transformed(place):
-    def ask(model, edits):
-        fed = torch.tensor([[START, *SAID[:-1]]])
-        return model(read_source(SOURCE).ids[None], fed, edits={place: edits}).logits
-
-    return ask
-
-
-def asked(scoring):
-    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([word_ids_of(question_words(QUESTION))])
-    return lambda model, edits: model(picture, words, scoring, edits=edits).logits
-
-
-def pictured(*size, looks=None):
-    def ask(model, edits):
-        more = () if looks is None else (looks,)
-        return model(drawing(*size)[None], *more, edits=edits).logits
-
-    return ask
-
-
-def told(model, edits):
-    return model(drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([[0, 0, 0, 5]]), edits=edits).logits
-
-
-def question_trace(scoring):
-    words = question_words(QUESTION)
-    return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), words, scoring).looks[0]
-
-
-def layer(place):
-    return lambda model: explain_layers(model, read_source(SOURCE), translation_of(SAID))[place]
-
-
-def matched(model, edits):
-    return model(torch.tensor([[1, 5, 25, 7]]), edits=edits).logits
-
-
-def foreseen(model, edits):
-    return model(PIECES[None], edits=edits).logits
-
-
-def said_next(model, edits):
-    return model(torch.tensor([read_line("Tom helped Mary.").ids]), edits=edits).logits
-
-
-def first_trace(name):
-    """Return what gives the first of the traces whose lines of code are run."""
-    return lambda model: next(iter(shown.TRACES[name](name, model, ())))
-
-
-ASKED = {
-    **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), pictured(28, 28)),
-    **dict.fromkeys(("feature-mask", "feature-mean"), pictured(60, 60)),
-    "digit-reader": pictured(48, 192, looks=2),
-    **dict.fromkeys(("scene-caption", "scene-caption-together"), told),
-    **{f"match3-{head}": matched for head in ("pairwise", "simplicial", "one-layer", "two-layers")},
-    **{f"next-word-{variant}": said_next for variant in CONFIGS if variant != "over-queries"},
-    **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
-    **{
-        f"translator-{kind}": translated for kind in ("none", "none-256", "mean", "dot", "general", "additive", "plain")
-    },
-    "language-recurrent": foreseen,
-}
-CASES = {
-    **{name: (name, ask, first_trace(name)) for name, ask in ASKED.items()},
-    "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), lambda model: model.trace(drawing(28, 28))),
-    **{f"scene-question {by}": ("scene-question", asked(by), question_trace(by)) for by in QUESTION_SCORINGS},
-    **{
-        f"transformer {' '.join(map(str, at))}": ("translator-transformer", transformed(at), layer(at)) for at in PLACES
-    },
-}
-BY_THE_LIBRARY = {"digit-vit", "tatoeba-llama"}
-"""Models whose attention the transformers library asks for."""
+from tests.support.every_edit import edits_for
+from tests.support.model_answers import BY_THE_LIBRARY, CASES, LIBRARY, PIECES
+from tests.support.own_edits import OwnEdit
+from tests.support.plain_attention import Plainly, by_hand
+from tests.support.shown_code import drawing
 
 
 def test_every_model_is_here():
@@ -202,49 +29,6 @@ def test_every_model_is_here():
 
 
 # -- the edits ---------------------------------------------------------------------------------------------------------
-
-
-def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
-    """Return every kind of edit, several ways, for the last query that sees anything and two keys that it sees."""
-    head = trace.n_heads - 1
-    sees = [query for query in range(trace.n_queries) if trace.weights(head, [query]).count_nonzero() > 0]
-    query = sees[-1] if trace.n_queries < 100 else 410
-    keys = trace.weights(head, [query])[0].abs().topk(min(3, trace.n_keys)).indices.tolist()
-    first, last = keys[0], keys[-1]
-    pattern = trace.replace((Temperature(3.0),)).weights(head)
-    output = trace.context(0).flip(0) + 0.1
-    return {
-        "block keys": [BlockKeys((first,))],
-        "block keys of a head": [BlockKeys((first, last), head=head)],
-        "block edge": [BlockEdge(query, last, head=head)],
-        "set score": [SetScore(query, last, 3.0, head=head)],
-        "set score in all heads": [SetScore(query, last, -2.0)],
-        "set weight": [SetWeights(query, ((last, 0.4),), head=head)],
-        "set two weights": [SetWeights(query, ((last, 0.3),)), SetWeights(query, ((first, 0.2),), head=head)],
-        "set a weight of 0": [SetWeights(query, ((first, 0.0),))],
-        "set a weight of 1": [SetWeights(query, ((last, 1.0),))],
-        "set a row": [SetWeights(query, ((first, 0.25), (last, 0.75)))],
-        "set a weight, not renormalised": [SetWeights(query, ((last, 0.9),), renormalised=False)],
-        "uniform": [Uniform()],
-        "uniform in a head": [Uniform(head=head)],
-        "permuted": [PermuteKeys(5)],
-        "temperature": [Temperature(0.5)],
-        "temperature of a head": [Temperature(2.0, head=head)],
-        "no scale": [NoScale()],
-        "drop head": [DropHead(head)],
-        "drop head for a query": [DropHead(head, query)],
-        "pattern from": [PatternFrom(head, RUN, pattern)],
-        "output from": [OutputFrom(0, RUN, output)],
-        "add to a score": [AddToScore(query, last, 1.5, head=head)],
-        "scale scores": [ScaleScores(first, 2.0, head=head)],
-        "score of a neighbour": [ScoreOfNeighbour(query, last)],
-        "halve a weight": [HalveWeight(query, first, head=head)],
-        "turn an output": [TurnOutput(head=head)],
-        "all together": [
-            *(Temperature(2.0), BlockKeys((first,)), Uniform(head=head)),
-            *(SetScore(query, last, 1.0), SetWeights(query, ((last, 0.5),))),
-        ],
-    }
 
 
 def test_every_kind_of_edit_is_here():
@@ -275,19 +59,19 @@ def assert_alike(found, expected):
 @pytest.mark.parametrize("case", CASES)
 @torch.inference_mode()
 def test_what_a_model_answers_with_an_edit_is_what_a_plain_recomputation_gives(case, monkeypatch):
-    name, ask, _ = CASES[case]
+    name, logits_of, _ = CASES[case]
     model, trace = load(name, "cpu").requires_grad_(False), traced(case)
-    plain, n_done = ask(model, ()), 0
-    assert torch.equal(ask(model, []), plain), "no edit changes no bit"
+    plain, n_done = logits_of(model, ()), 0
+    assert torch.equal(logits_of(model, []), plain), "no edit changes no bit"
     for words, edits in edits_for(trace).items():
         reason = refusal(lambda edits=edits: trace.replace(edits))
         if reason is not None:
             assert len(reason) > 20
-            assert refusal(lambda edits=edits: ask(model, edits)) == reason, words
+            assert refusal(lambda edits=edits: logits_of(model, edits)) == reason, words
             continue
-        found = ask(model, edits)
+        found = logits_of(model, edits)
         with Plainly(monkeypatch):
-            expected = ask(model, edits)
+            expected = logits_of(model, edits)
         assert_alike(found, expected)
         n_done += not torch.equal(found, plain)
     assert n_done >= (2 if trace.n_keys == 1 else 7), "edits change answers"
@@ -303,28 +87,6 @@ def test_a_network_without_attention_says_that_nothing_can_be_changed(name):
 
 
 # -- models that the transformers library runs -------------------------------------------------------------------------
-
-
-def by_hand(plans):
-    """Return an attention function for the library that attends plainly, with edits by the number of its call."""
-    calls = []
-
-    def attend_by_hand(module, query, key, value, mask, scaling=None, **_):
-        shared = query.shape[1] // key.shape[1]
-        key, value = (one.repeat_interleave(shared, 1) for one in (key, value))
-        if getattr(module, "is_causal", False) and query.shape[2] > 1:
-            mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()[None, None]
-        given = {"score": ScaledDot(scaling), "mask": mask, "edits": plans.get(len(calls), ())}
-        calls.append(module)
-        return plain_attend(query, key, value, **given).context.transpose(1, 2).contiguous(), None
-
-    return attend_by_hand
-
-
-LIBRARY = {
-    "digit-vit": lambda model: (model.vit, {"pixel_values": 1 - 2 * drawing(28, 28)[None, None]}),
-    "tatoeba-llama": lambda model: (model, {"input_ids": PIECES[None]}),
-}
 
 
 @pytest.mark.parametrize("name", LIBRARY)

@@ -18,11 +18,7 @@ from attention_core.inference.soft_lookup import Records, soft_lookup
 from attention_core.live_training.score_comparison import compare
 from pages.lookup.records import PRESETS as LOOKUP_PRESETS
 from pages.vectors.problem import PRESETS, trace_of
-from tests.support.exported_code import (
-    SAME,
-    check,
-    run,
-)
+from tests.support.exported_code import SAME, check, run
 from tests.support.shown_code import RECORDED, TRACES, look_up, recorded
 from tests.support.traces import random_trace
 
@@ -63,9 +59,11 @@ def save(trace: AttentionTrace, folder):
 
 def test_scripts_print_that_they_found_the_same_numbers(tmp_path):
     folders = [save(make_trace(**more), tmp_path / name) for name, more in CASES.items()]
+    image = np.zeros((28, 28), np.float32)
+    image[4:24, 13:16] = 1
+    folders.append(save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit"))
     outputs = run_scripts(folders)
-    assert len(outputs) == len(CASES)
-    wrong = [name for name, text in zip(CASES, outputs, strict=True) if "same as in the app: True" not in text]
+    wrong = [folder.name for folder, text in zip(folders, outputs, strict=True) if "in the app: True" not in text]
     assert not wrong
 
 
@@ -81,13 +79,6 @@ def test_tables_have_whole_labels():
         assert list(table["query_label"]) == queries * len(keys)
         assert list(table["key_label"]) == keys
         assert max(map(len, trace.story.key_axis.labels)) <= 44, "charts have no room for more"
-
-
-def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
-    image = np.zeros((28, 28), np.float32)
-    image[4:24, 13:16] = 1
-    folder = save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit")
-    assert "same as in the app: True" in run_scripts([folder])[0]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,9 +109,14 @@ def test_scripts_and_notebooks_of_every_scoring_function():
         assert not check(trace)
 
 
-def test_a_line_that_names_what_a_line_left_out_assigns_is_left_out_too(monkeypatch):
+def test_lines_that_name_what_was_left_out_are_left_out_too_and_large_steps_are_given(monkeypatch):
     monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 100_000)  # fewer than the convolutions have
     assert set(check(traces("scene-question")[0])) == {"key", "value"}, "both are made of regions"
+    trace = recorded()
+    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 10)
+    assert set(check(trace)) >= {"query", "key", "value"}
+    with pytest.raises(KeyError, match="no step 'nothing'"):
+        trace_to_code(trace, "nothing")
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -145,14 +141,6 @@ def test_scripts_and_notebooks_of_a_recorded_trace_and_of_its_edits(more):
     edits = (Temperature(2.0), BlockKeys((1,)), DropHead(3), SetScore(4, 0, 1.5, head=3))
     for one in (trace, trace.replace(edits)):
         assert not check(one)
-
-
-def test_a_step_with_too_many_numbers_is_given_and_one_that_is_not_there_refused(monkeypatch):
-    trace = recorded()
-    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 10)
-    assert set(check(trace)) >= {"query", "key", "value"}
-    with pytest.raises(KeyError, match="no step 'nothing'"):
-        trace_to_code(trace, "nothing")
 
 
 def test_a_number_that_was_changed_is_found():

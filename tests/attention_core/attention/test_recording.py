@@ -12,6 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
 from attention_core.explain.heads import is_self_attention, summarise
+from tests.support.named_layers import Rotates, WithNames
 from tests.support.tiny_models import GPT, SIZES, STACKS
 from tests.support.traces import make_trace, random_trace
 from tests.support.view_samples import made
@@ -41,7 +42,7 @@ def recording(marian) -> Recording:
     return trace_model(marian, tokens=words, target_tokens=target, input_ids=IDS, decoder_input_ids=IDS[:, :5], item=1)
 
 
-def test_traces_by_number_name_and_in_turn(recording):
+def test_traces_and_heads_have_numbers_and_names_and_a_recording_is_told_in_a_line(recording):
     assert recording[0] is recording.traces[0]
     assert recording[-1] is recording["decoder.1.cross"]
     assert recording[1:3] == recording.traces[1:3]
@@ -50,9 +51,6 @@ def test_traces_by_number_name_and_in_turn(recording):
         recording[6]
     with pytest.raises(KeyError, match=r"decoder\.0\.cross"):
         recording["decoder.9.cross"]
-
-
-def test_heads_have_the_usual_names(recording):
     heads = recording.heads
     assert [head.name for head in heads[:5]] == ["L0H0", "L0H1", "L0H2", "L0H3", "L1H0"]
     head = recording.head("L3H1")
@@ -61,9 +59,6 @@ def test_heads_have_the_usual_names(recording):
     assert repr(head) == "<L3H1 of decoder.0.cross: 5 queries x 9 keys>"
     with pytest.raises(KeyError, match="L0H0 to L5H3"):
         recording.head("L9H0")
-
-
-def test_a_recording_is_told_in_a_line(recording):
     assert repr(recording) == (
         "<Recording of 6: encoder.0.self to decoder.1.cross; 4 heads, 9 queries x 9 keys and others>"
     )
@@ -86,15 +81,22 @@ def test_tokens_that_fit_no_axis_are_counted(tokens, target, says):
     assert recording.note == says
 
 
-def test_tokens_given_once_label_every_axis(recording):
+def test_tokens_given_once_label_every_axis_and_a_table_has_all_heads(recording):
     cross = recording["decoder.0.cross"].story
     assert list(cross.query_axis.labels) == [f"t{n}" for n in range(5)]
     assert list(cross.key_axis.labels) == [f"w{n}" for n in range(9)]
     assert recording["decoder.1.self"].story.key_axis is cross.query_axis
     assert recording["encoder.1.self"].story.query_axis is cross.key_axis
+    table = recording.to_frame().set_index("head")
+    assert len(table) == 24
+    row, weights = table.loc["L3H1"], recording[3].weights(1)
+    assert (row["name"], row["layer"], row["number"]) == ("decoder.0.cross", 3, 1)
+    assert_close(row["largest"], float(weights.amax(1).mean()))
+    assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
+    assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
 
 
-def test_a_tokenizer_labels_every_axis(marian):
+def test_a_tokenizer_labels_every_axis_and_an_item_that_is_not_there_is_told(marian):
     class Tokenizer:
         all_special_tokens = ("</s>",)
 
@@ -105,16 +107,8 @@ def test_a_tokenizer_labels_every_axis(marian):
     story = trace_model(marian, tokens=Tokenizer(), item=1, **inputs)["decoder.0.cross"].story
     assert list(story.key_axis.labels) == [f"n{number}" for number in IDS[1].tolist()]
     assert list(story.query_axis.labels) == [f"n{number}" for number in IDS[1, :5].tolist()]
-
-
-def test_a_table_of_all_heads(recording):
-    table = recording.to_frame().set_index("head")
-    assert len(table) == 24
-    row, weights = table.loc["L3H1"], recording[3].weights(1)
-    assert (row["name"], row["layer"], row["number"]) == ("decoder.0.cross", 3, 1)
-    assert_close(row["largest"], float(weights.amax(1).mean()))
-    assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
-    assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
+    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
+        trace_model(marian, item=2, **PADDED, decoder_input_ids=IDS[:, :5])
 
 
 def test_a_query_without_a_choice_does_not_count_in_the_table():
@@ -126,11 +120,6 @@ def test_a_query_without_a_choice_does_not_count_in_the_table():
         summary = summarise(causal[0], head)
         assert_close(table["largest"][head], float(causal[0].weights(head)[1:].amax(1).mean()))
         assert_close(table["entropy"][head], summary.entropy, atol=1e-5, rtol=0)
-
-
-def test_an_item_that_is_not_there_is_told(marian):
-    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
-        trace_model(marian, item=2, **PADDED, decoder_input_ids=IDS[:, :5])
 
 
 @pytest.mark.parametrize("item", [0, 1])
@@ -202,42 +191,6 @@ def test_only_a_whole_picture_among_words_is_one(labels, found):
 SRC, TGT = list("abcde"), list("vwxyz")
 
 
-class Looks(torch.nn.Module):
-    """Attention of one tensor to another, fused or written out."""
-
-    def __init__(self, is_fused):
-        super().__init__()
-        self.q, self.k, self.v, self.o = (torch.nn.Linear(8, 8) for _ in range(4))
-        self.is_fused = is_fused
-
-    def forward(self, x, memory, _):
-        made = self.q(x), self.k(memory), self.v(memory)
-        query, key, value = (one.unflatten(-1, (2, 4)).transpose(1, 2) for one in made)
-        if self.is_fused:
-            mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value)
-        else:
-            mixed = (query @ key.mT / 2).softmax(-1) @ value
-        return (self.o(mixed.transpose(1, 2).flatten(2)),)
-
-
-class WithNames(torch.nn.Module):
-    """A decoder layer whose attention to the encoder has any name, computed in one of three ways."""
-
-    def __init__(self, name, way):
-        super().__init__()
-        kinds = {one: self.attention(way) for one in ("own", name)}
-        self.name, self.layers = name, torch.nn.ModuleList([torch.nn.ModuleDict(kinds)])
-        self.norm = torch.nn.LayerNorm(8)
-
-    def attention(self, way):
-        return torch.nn.MultiheadAttention(8, 2, batch_first=True) if way == "module" else Looks(way == "fused")
-
-    def forward(self, x, memory):
-        (layer,) = self.layers
-        x = x + layer["own"](self.norm(x), *[self.norm(x)] * 2)[0]
-        return x + layer[self.name](self.norm(x), memory, memory)[0]
-
-
 @pytest.mark.parametrize("way", ["module", "fused", "written"])
 @pytest.mark.parametrize("name", ["src_attn", "encoder_attn", "context_attention", "looks_there"])
 def test_keys_of_another_tensor_get_the_source_s_words_whatever_the_module_is_called(name, way):
@@ -267,33 +220,6 @@ def test_torchs_transformer_on_source_and_target_of_one_length(same, tmp_path):
             assert keys == ("vwxyz" if name.startswith("decoder") and name.endswith("self_attn") else "abcde")
             crosses = name.endswith("multihead_attn")
             assert recording is older or is_self_attention(recording[name]) != crosses
-
-
-class Rotates(torch.nn.Module):
-    """Turns queries and keys by their positions in one of the usual ways, or not at all."""
-
-    def __init__(self, way):
-        super().__init__()
-        self.qkv, self.way = torch.nn.Linear(8, 24), way
-
-    def turned(self, x):
-        angles = torch.arange(x.shape[-2])[:, None] * torch.tensor([1.0, 0.1])
-        if self.way == "halves":
-            cos, sin = (torch.cat([part, part], -1) for part in (angles.cos(), angles.sin()))
-            first, second = x.chunk(2, -1)
-            return x * cos + torch.cat([-second, first], -1) * sin
-        if self.way == "complex":
-            pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-            return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
-        if self.way == "pairs":
-            even, odd = x[..., ::2], x[..., 1::2]
-            both = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
-            return torch.stack(both, -1).flatten(-2)
-        return x * 0.5
-
-    def forward(self, x):
-        query, key, value = self.qkv(x).unflatten(-1, (3, 2, 4)).permute(2, 0, 3, 1, 4)
-        return torch.nn.functional.scaled_dot_product_attention(self.turned(query), self.turned(key), value)
 
 
 @pytest.mark.parametrize("way", ["halves", "complex", "pairs", "not at all"])

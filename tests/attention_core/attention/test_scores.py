@@ -34,6 +34,16 @@ from attention_core.live_training.score_comparison import compare, score_field
 from attention_core.models import load
 from pages.vectors.problem import Problem, Settings, trace_of
 from tests.support.city_block import CityBlock
+from tests.support.printed_scores import (
+    SCORE_NAMES,
+    TWO_WIDTHS,
+    attention_by_hand,
+    numbers,
+    parameters,
+    score_of_a_pair,
+    score_with,
+    tensors,
+)
 from tests.support.traces import trace_of as attention_trace
 
 D, N_QUERIES, N_KEYS, N_HEADS = 4, 5, 7, 2
@@ -79,12 +89,23 @@ def key():
     return randn(N_KEYS, D, seed=12)
 
 
-def test_the_first_step_is_called_scores_and_the_last_equals_the_call(score, query, key):
+def test_stages_bounds_plain_values_and_other_types_agree_with_the_call(score, query, key):
     steps = score.steps(D)
     assert steps[0].text.name == "scores"
     assert len({step.text.name for step in steps}) == len(steps)
     exactly(steps[-1].compute(query, key), score(query, key))
     assert all((text.title, text.symbol, text.formula, text.code, text.explanation) for text, _ in steps)
+    factor = score.bound(D)
+    if factor is not None:
+        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * factor
+        assert (score(query, key).abs() <= bound * (1 + 1e-12)).all()
+    assert ScaledDot(0.3, cap=2.0).bound(D) == 0.3
+    again = score_from_json(json.loads(json.dumps(score.to_json_value())))
+    assert torch.equal(again(query, key), score(query, key))
+    assert (again.name, again.to_json_value()) == (score.name, score.to_json_value())
+    single = score.to(torch.float32)
+    assert single(query.float(), key.float()).dtype == torch.float32
+    torch.testing.assert_close(single(query.float(), key.float()).double(), score(query, key), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("cols", [slice(2, 5), [6, 0], torch.tensor([3, 3, 1]), slice(None)], ids=str)
@@ -101,30 +122,12 @@ def test_fused_attention_equals_softmax_of_the_scores(score):
         exactly(score(query, key), query @ key.transpose(-2, -1) * factor)
 
 
-def test_dot_products_go_through_the_fused_kernel_whatever_their_scale():
+def test_dot_products_go_through_the_fused_kernel_and_zeros_have_cosine_zero():
     for fused in (Dot(), ScaledDot(), ScaledDot(0.3), Scaled(Dot(), None, 2.0)):
         assert fused.dot_factor(D) is not None
     assert ScaledDot(cap=3.0).dot_factor(D) is None
-
-
-def test_no_score_is_larger_than_the_bound_says(score, query, key):
-    factor = score.bound(D)
-    if factor is not None:
-        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * factor
-        assert (score(query, key).abs() <= bound * (1 + 1e-12)).all()
-    assert ScaledDot(0.3, cap=2.0).bound(D) == 0.3
-
-
-def test_plain_values_bring_the_same_function_back(score, query, key):
-    again = score_from_json(json.loads(json.dumps(score.to_json_value())))
-    assert torch.equal(again(query, key), score(query, key))
-    assert (again.name, again.to_json_value()) == (score.name, score.to_json_value())
-
-
-def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key):
-    single = score.to(torch.float32)
-    assert single(query.float(), key.float()).dtype == torch.float32
-    torch.testing.assert_close(single(query.float(), key.float()).double(), score(query, key), atol=1e-4, rtol=1e-4)
+    scores = Cosine()(torch.zeros(1, 3), torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+    assert torch.equal(scores, torch.zeros(1, 2))
 
 
 def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
@@ -142,7 +145,7 @@ def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_plain_parameters_are_accepted_also_for_other_widths(name):
+def test_parameters_of_any_width_are_accepted_wrong_ones_refused_and_words_are_there(name):
     kind = SCORES[name]
     for d_q, d_k in ((3, 3), (2, 5)) if kind.parameter_names() else ((3, 3),):
         for hidden in (None, 6):
@@ -151,17 +154,9 @@ def test_plain_parameters_are_accepted_also_for_other_widths(name):
             scores = kind(*plain.values())(randn(N_QUERIES, d_q), randn(N_KEYS, d_k))
             assert scores.shape == (N_QUERIES, N_KEYS)
             assert scores.isfinite().all()
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_wrong_widths_are_refused_in_words(name):
     with pytest.raises(ValueError, match=r"got|know|need") as told:
         made(name, 2, 2)(randn(N_QUERIES, 3), randn(N_KEYS, 4))
     assert any(width in str(told.value) for width in ("3", "7"))
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_every_function_says_its_short_form_and_its_picture(name):
     assert SCORES[name].short
     assert SCORES[name].picture.endswith(".")
 
@@ -173,15 +168,12 @@ def test_l2_distance_is_minus_the_squared_distance_over_two_tau(tau, query, key)
     assert (Scaled(L2(), 1.0, 1e-4)(query, key).softmax(-1).argmax(-1) == expected.argmax(-1)).all()
 
 
-def test_l2_distance_orders_keys_of_one_length_as_the_dot_product_does(query, key):
+def test_l2_distance_orders_keys_of_one_length_as_dots_do_and_trains_where_they_coincide(query, key):
     unit = torch.nn.functional.normalize(key, dim=-1)
     exactly(L2()(query, unit).softmax(-1), Dot()(query, unit).softmax(-1))
     long = torch.cat([query[:1], 100 * query[:1]])
     assert Dot()(query[:1], long).argmax() == 1
     assert L2()(query[:1], long).argmax() == 0
-
-
-def test_l2_distance_trains_even_where_query_and_key_coincide():
     query = randn(3, D).requires_grad_()
     L2()(query, query.detach()).softmax(-1).square().sum().backward()
     assert query.grad.isfinite().all()
@@ -193,7 +185,7 @@ def city_block(monkeypatch):
 
 
 @pytest.mark.usefixtures("city_block")
-def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
+def test_a_function_made_up_in_this_test_is_known_to_the_workbench_and_compared_with_all():
     tables = {"Q": randn(2, 3).numpy(), "K": randn(4, 3, seed=1).numpy(), "V": randn(4, 2).numpy()}
     chosen = Settings(scoring="city block", temperature=2.0)
     problem = Problem(tables, settings=chosen)
@@ -201,10 +193,6 @@ def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
     expected = -(np.abs(tables["Q"][:, None] - tables["K"][None])).sum(-1)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), expected, atol=1e-12)
     np.testing.assert_allclose(trace.scores().numpy(), expected / math.sqrt(3) / 2, atol=1e-12)
-
-
-@pytest.mark.usefixtures("city_block")
-def test_a_function_made_up_in_this_test_is_compared_with_all_others():
     model = load("scoring-functions", "cpu")
     functions = model.scores(2)
     assert list(functions)[-1] == "city block"
@@ -235,52 +223,8 @@ def test_a_function_made_up_in_this_test_is_attended_with_traced_and_exported(qu
 
 
 TOLERANCE = 1e-10
-SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance")
-TWO_WIDTHS = ("general", "additive", "concat")  # functions whose queries and keys may have widths of their own
-N_POSITIONS = 40
 sizes = st.integers(1, 32)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def parameters(generator, d_q, d_k, d_a=3):
-    shapes = {
-        "general.W": (d_q, d_k),
-        "additive.W_q": (d_a, d_q),
-        "additive.W_k": (d_a, d_k),
-        "additive.v": (d_a,),
-        "concat.W": (d_a, d_q + d_k),
-        "concat.v": (d_a,),
-        "location.W": (N_POSITIONS, d_q),
-    }
-    return {name: generator.normal(size=shape) for name, shape in shapes.items()}
-
-
-def score_of_a_pair(name, q, k, place, p):
-    """One score, by the formula as it is printed."""
-    return {
-        "dot": lambda: q @ k,
-        "scaled dot": lambda: q @ k / len(q) ** 0.5,
-        "general": lambda: q @ p["general.W"] @ k,
-        "cosine": lambda: q @ k / (np.sqrt(q @ q) * np.sqrt(k @ k)),
-        "additive": lambda: p["additive.v"] @ np.tanh(p["additive.W_q"] @ q + p["additive.W_k"] @ k),
-        "concat": lambda: p["concat.v"] @ np.tanh(p["concat.W"] @ np.concatenate([q, k])),
-        "location": lambda: p["location.W"][place] @ q,
-        "L2 distance": lambda: -sum((a - b) ** 2 for a, b in zip(q, k, strict=True)) / 2,
-    }[name]()
-
-
-def score_with(name, p):
-    return all_scores({key: torch.from_numpy(value) for key, value in p.items()})[name]
-
-
-def numbers(seed, *shapes):
-    """Random float64 arrays of these shapes."""
-    generator = np.random.default_rng(seed)
-    return [generator.normal(size=shape) for shape in shapes]
-
-
-def tensors(*arrays):
-    return [torch.from_numpy(array) for array in arrays]
 
 
 def assert_equal(scores, expected):
@@ -328,11 +272,6 @@ def test_stages_end_in_the_scores_of_the_call(d):
         assert torch.equal(score.steps(d)[-1].compute(q, k), score(q, k)), score.name
 
 
-def test_a_vector_of_zeros_has_cosine_zero_not_nan():
-    scores = Cosine()(torch.zeros(1, 3), torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
-    assert torch.equal(scores, torch.zeros(1, 2))
-
-
 @pytest.mark.parametrize(
     ("score", "words"),
     [
@@ -346,16 +285,6 @@ def test_a_vector_of_zeros_has_cosine_zero_not_nan():
 def test_shapes_that_do_not_fit_are_named(score, words):
     with pytest.raises(ValueError, match=words):
         score(torch.zeros(1, 2), torch.zeros(2, 3))
-
-
-def attention_by_hand(name, q, k, v, mask, p):
-    """Weights and context of one head; a query that sees nobody gets zeros."""
-    weights = np.zeros((len(q), len(k)))
-    for i in range(len(q)):
-        seen = np.flatnonzero(mask[i])
-        powers = np.array([np.exp(score_of_a_pair(name, q[i], k[j], j, p)) for j in seen])
-        weights[i, seen] = powers / powers.sum() if len(seen) else 0
-    return weights, weights @ v
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)

@@ -4,7 +4,6 @@ import ast
 import json
 import unicodedata
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -14,33 +13,11 @@ from hypothesis import strategies as st
 from attention_core.attention.export import trace_to_code, trace_to_notebook
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds.harmless import (
-    MAX_MARKS,
-    as_cell,
-    as_markdown,
-    escape_hidden,
-)
+from attention_core.bounds.harmless import MAX_MARKS, as_cell, as_markdown, escape_hidden
 from attention_core.charts import figure, matrix_chart
 from attention_core.charts.layers import label_expression
+from tests.support.hostile import HIDDEN, NASTY, Tags
 from tests.support.view_samples import made
-
-NASTY = [
-    "</script><script>ran()</script><!--",
-    '"><img src=x onerror=ran()>',
-    "![x](https://elsewhere.example/x.png)",
-    "$\\href{javascript:ran()}{x}$",
-    "' + ran() + '",
-    'x"""\nimport os\nran()\n"""',
-    "x\n# heading\r\nran()",
-    '=HYPERLINK("https://elsewhere.example")',
-    "abc\u202egpj.exe",
-    "a\u200bb\ufeff\u2066",
-    "a" + "\u0301" * 10_000,
-    "\0\x1b[31m",
-    "\ud800",
-    "\u2028ran()",
-]
-HIDDEN = set("\u202e\u200b\ufeff\u2066\0\x1b\ud800\u2028\n\r")
 
 
 @pytest.fixture(scope="module")
@@ -78,41 +55,21 @@ def test_markdown_shows_every_text_as_it_is(text):
     assert back == escape_hidden(text)
 
 
-class Tags(HTMLParser):
-    """Gathers the names and attributes of a page's elements."""
-
-    def __init__(self):
-        super().__init__()
-        self.found = []
-
-    def handle_starttag(self, tag, attrs):
-        self.found += [tag, *(name for name, _ in attrs)]
-
-
-def test_the_offline_page_holds_no_element_of_a_stranger(nasty):
+def test_files_scripts_notebooks_and_pictures_hold_no_code_of_a_stranger(nasty):
     page = nasty.show().page()
     tags = Tags()
     tags.feed(page)
     assert tags.found.count("script") == 1
     assert not {"img", "onerror", "src"} & set(tags.found)
     assert not {"\u202e", "\u200b", "\ufeff", "\0", "\u2028"} & set(page)
-
-
-def test_scripts_hold_no_code_of_a_stranger(nasty):
     axis = Axis("tokens", ["a"] * len(NASTY))
     harmless = nasty[0].with_story(query_axis=axis, key_axis=axis, name="x", mechanism="x", note="x")
     for query in range(len(NASTY)):
         trees = [ast.walk(ast.parse(trace_to_code(one, query=query))) for one in (nasty[0], harmless)]
         assert len({tuple(type(node) for node in tree) for tree in trees}) == 1
-
-
-def test_notebooks_show_a_stranger_s_words_as_they_are(nasty):
     cells = json.loads(trace_to_notebook(nasty[0].with_story(mechanism=NASTY[2])))["cells"]
     assert "![" not in cells[0]["source"]
     assert "elsewhere" in cells[0]["source"]
-
-
-def test_pictures_hold_no_element_of_a_stranger(nasty):
     axis = nasty[0].story.key_axis
     n = len(axis)
     svg = figure(matrix_chart(np.eye(n), axis, axis, Role.WEIGHTS, title="weight"), "svg", title=NASTY[0]).decode()

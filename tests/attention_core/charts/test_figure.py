@@ -3,7 +3,6 @@
 import io
 import re
 import xml.etree.ElementTree as ET
-import zlib
 
 import numpy as np
 import pytest
@@ -16,10 +15,10 @@ from attention_core.charts.bars import probability_bars
 from attention_core.charts.chart import data_url
 from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.overlay import overlay
+from tests.support.charts import SVG, unpacked, words_of
 
 ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
 MATRIX = np.random.default_rng(0).random((3, 4))
-SVG = "{http://www.w3.org/2000/svg}"
 TITLE = "Weights of three queries"
 
 
@@ -44,27 +43,25 @@ CHARTS = {
 }
 
 
-def words_of(svg: bytes) -> list[str]:
-    return [text.text or "" for text in ET.fromstring(svg).iter(f"{SVG}text")]
-
-
-def unpacked(pdf: bytes) -> bytes:
-    """Return what a PDF holds, its compressed parts opened."""
-    parts = [pdf]
-    for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
-        try:
-            parts.append(zlib.decompress(part))
-        except zlib.error:  # a letter's outlines
-            continue
-    return b"\n".join(parts)
-
-
 @pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_svg_keeps_words_and_names_letters_with_what_may_stand_for_them(make):
+def test_every_format_names_or_embeds_its_letters_and_states_the_width_asked_for(make):
     svg = figure(make(), "svg", title=TITLE)
     assert TITLE in words_of(svg)
     families = {text.get("font-family") for text in ET.fromstring(svg).iter(f"{SVG}text")}
     assert families == {"Liberation Sans, Arial, Helvetica, sans-serif"}
+    inside = unpacked(figure(make(), "pdf", title=TITLE))
+    assert re.search(rb"/BaseFont ?/[A-Z]{6}\+LiberationSans", inside)
+    assert b"/FontFile2" in inside
+    assert inside.count(b"/Subtype /Image") < 6
+    root = ET.fromstring(figure(make(), "svg", width=COLUMN))
+    assert root.get("width") == "85.00mm"
+    across, down = map(float, root.get("viewBox").split()[2:])
+    assert float(root.get("height").removesuffix("mm")) == pytest.approx(85 * down / across, abs=0.01)
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", unpacked(figure(make(), "pdf", width=COLUMN)))
+    assert float(box[1]) == pytest.approx(COLUMN / 25.4 * 72, abs=0.01)
+    png = Image.open(io.BytesIO(figure(make(), "png", width=COLUMN)))
+    assert png.size == (2 * across, 2 * down)
+    assert png.width / png.info["dpi"][0] * 25.4 == pytest.approx(COLUMN, rel=0.01)
 
 
 def test_svg_has_the_labels_the_numbers_and_the_colour_bar():
@@ -81,27 +78,6 @@ def test_a_picture_is_written_once_and_inside_the_file(make):
     urls = [data_url(part) for part in pictures if isinstance(part, bytes)]
     assert urls
     assert [svg.count(url.encode()) for url in urls] == [1] * len(urls)
-
-
-@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_pdf_embeds_its_letters(make):
-    inside = unpacked(figure(make(), "pdf", title=TITLE))
-    assert re.search(rb"/BaseFont ?/[A-Z]{6}\+LiberationSans", inside)
-    assert b"/FontFile2" in inside
-    assert inside.count(b"/Subtype /Image") < 6
-
-
-@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_all_formats_state_the_width_that_was_asked_for(make):
-    root = ET.fromstring(figure(make(), "svg", width=COLUMN))
-    assert root.get("width") == "85.00mm"
-    across, down = map(float, root.get("viewBox").split()[2:])
-    assert float(root.get("height").removesuffix("mm")) == pytest.approx(85 * down / across, abs=0.01)
-    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", unpacked(figure(make(), "pdf", width=COLUMN)))
-    assert float(box[1]) == pytest.approx(COLUMN / 25.4 * 72, abs=0.01)
-    png = Image.open(io.BytesIO(figure(make(), "png", width=COLUMN)))
-    assert png.size == (2 * across, 2 * down)
-    assert png.width / png.info["dpi"][0] * 25.4 == pytest.approx(COLUMN, rel=0.01)
 
 
 def test_png_shows_its_words():

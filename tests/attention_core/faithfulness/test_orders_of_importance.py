@@ -7,7 +7,6 @@ import math
 import pytest
 import torch
 from scipy.stats import kendalltau
-from torch import nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import BatchWeights, BlockKeys, EditError
@@ -15,7 +14,6 @@ from attention_core.attention.steps import step_of
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
 from attention_core.data.pieces import START, UNKNOWN
-from attention_core.data.questions import word_ids_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
 from attention_core.explain.heads import divergence
@@ -39,33 +37,8 @@ from attention_core.inference.translation import explain, explain_layers, read_s
 from attention_core.models import MODELS as MODELS_BY_NAME
 from attention_core.models import load
 from attention_core.weights import read_card
+from tests.support.explained_models import MODELS, TEXT, digit, picture_of_a_digit, subject_of, toy
 from tests.support.tiny_data import write_digits
-
-TEXT = "The film is not bad, the music is warm."
-
-
-def toy(n: int = 6, n_classes: int = 3) -> Subject:
-    """Return one learned query over n keys that are values too, with a linear answer."""
-    torch.manual_seed(3)
-    keys, query, answer = torch.randn(n, 4), torch.randn(4), nn.Linear(4, n_classes).requires_grad_(False)
-    unit_of = torch.arange(n)
-
-    def predict(inputs, mask=None):
-        scores = inputs @ query
-        scores = scores if mask is None else scores.masked_fill(mask, -torch.inf)
-        weights = torch.nan_to_num(scores.softmax(-1))
-        return answer((weights[:, None] @ inputs)[:, 0]).softmax(-1)[:, None]
-
-    weights = (keys @ query).softmax(-1)[None, None]
-    return Subject(
-        inputs=keys,
-        baseline=torch.zeros(1, 4),
-        unit_of=unit_of,
-        predict=predict,
-        erase=lambda erased: predict(keys.expand(len(erased), -1, -1), erased),
-        weights={"attention": weights},
-        reweigh=lambda weights_by_name: answer((weights_by_name["attention"] @ keys)[:, 0, 0]).softmax(-1)[:, None],
-    )
 
 
 def test_removal_is_what_each_unit_alone_takes_away():
@@ -115,20 +88,17 @@ def test_curves_follow_the_order():
         assert come.probability[point] == pytest.approx(float(subject.erase(~first[None])[0, 0, answer]))
 
 
-def test_area_is_that_of_the_trapezia():
+def test_areas_taus_overlaps_and_divergences_are_those_of_their_definitions():
     assert Curve([0, 0.5, 1], [1, 0.5, 0.5]).area == pytest.approx(0.625)
-
-
-def test_tau_is_scipys():
     torch.manual_seed(0)
     for first, second in itertools.pairwise(torch.randint(0, 5, (4, 12)).float()):
         assert kendall_tau(first, second) == pytest.approx(kendalltau(first, second).statistic)
     assert kendall_tau(torch.ones(4), torch.arange(4.0)) == 0
-
-
-def test_overlap_of_the_largest():
     assert overlap(torch.tensor([5.0, 4, 3, 0]), torch.tensor([5.0, 0, 4, 3]), 2) == 0.5
     assert overlap(torch.tensor([1.0, 2]), torch.tensor([2.0, 1]), 5) == 1
+    first, second = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
+    assert float(divergence(first, second)) == pytest.approx(0.5)
+    assert float(divergence(torch.eye(2)[0], torch.eye(2)[1])) == pytest.approx(1)
 
 
 def test_shuffled_weights_move_the_answer_as_permuted_keys_do():
@@ -156,12 +126,6 @@ def test_uniform_leaves_hidden_keys_hidden():
     hidden = Subject(**{**vars(subject), "weights": {"attention": weights}})
     even = subject.reweigh({"attention": torch.tensor([[[[0.5, 0.5, 0.0, 0.0]]]])})
     assert uniform(hidden) == pytest.approx(float(total_variation(even, subject.probabilities())))
-
-
-def test_divergence_is_that_of_jensen_and_shannon():
-    first, second = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
-    assert float(divergence(first, second)) == pytest.approx(0.5)
-    assert float(divergence(torch.eye(2)[0], torch.eye(2)[1])) == pytest.approx(1)
 
 
 def test_other_weights_keep_the_answer_and_differ():
@@ -208,60 +172,6 @@ def test_given_weights_are_what_is_summed_and_no_trace_holds_them():
     sentence, model = read_sentence(TEXT), load("sentence-attention", "cpu")
     with pytest.raises(EditError, match="whole batch"):
         model.trace(sentence.pieces, sentence.labels, (BatchWeights(torch.ones(1, 1, 1, len(sentence.words))),))
-
-
-def digit(side: int) -> torch.Tensor:
-    picture = torch.zeros(side, side)
-    picture[side // 4 : 3 * side // 4, side // 2 - 1 : side // 2 + 2] = 1
-    return picture
-
-
-def picture_of_a_digit() -> torch.Tensor:
-    picture = torch.zeros(4, 64, 64)
-    picture[:2, 20:44, 30:34] = 1
-    return picture
-
-
-def subject_of(name: str) -> Subject:
-    model = load(name, "cpu")
-    if name.startswith("pixel"):
-        return subjects.pixel_subject(model, digit(28))
-    if name == "feature-mask":
-        return subjects.mask_subject(model, digit(60))
-    if name == "digit-reader":
-        picture = torch.zeros(48, 192)
-        picture[10:38, 40:44] = picture[10:38, 100:104] = 1
-        return subjects.reading_subject(model, picture)
-    if name == "scene-question":
-        return subjects.question_subject(model, picture_of_a_digit(), word_ids_of(["what", "is", "red"]))
-    if name == "scene-caption":
-        return subjects.caption_subject(model, picture_of_a_digit())
-    if name == "language-recurrent":
-        return subjects.next_piece_subject(model, torch.tensor([0, 12, 40, 7]))
-    if name.startswith("match3"):
-        return subjects.match3_subject(model, FIRST_NUMBERS, 1)
-    if name.startswith("translator"):
-        source = read_source("The red car is old.")
-        target = torch.tensor(translate(model, source).ids)
-        return subjects.translation_subject(model, source.ids, target, source.word_of, source.words)
-    return subjects.sentence_subject(model, read_sentence(TEXT).words)
-
-
-MODELS = [
-    "pixel-notes",
-    "pixel-classifier",
-    "feature-mask",
-    "digit-reader",
-    "scene-question",
-    "scene-caption",
-    "language-recurrent",
-    "sentence-attention",
-    "sentence-two-phase",
-    "match3-pairwise",
-    "match3-simplicial",
-    "translator-additive",
-    "translator-transformer",
-]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -400,7 +310,9 @@ def test_only_ink_is_erased():
     torch.testing.assert_close(black[0], subject.predict(torch.zeros(1, 784, 1))[0])
 
 
-def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
+def test_the_command_says_what_data_are_missing_and_measures_held_out_digits(tmp_path, capsys):
+    assert main(["faithfulness", "feature-mask", "--data", str(tmp_path), "--device", "cpu"]) == 1
+    assert "t10k-images" in capsys.readouterr().err
     write_digits(tmp_path)
     assert main(["faithfulness", "pixel-notes", "--n", "3", "--data", str(tmp_path), "--json", "--device", "cpu"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -412,8 +324,3 @@ def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
         subject = subjects.pixel_subject(model, torch.tensor(images[place] / 255, dtype=torch.float32))
         areas.append(curves_of(subject, {"map": subject.received})["map"].area)
     assert figures["area_of_deletion"]["attention"][0] == pytest.approx(sum(areas) / 3, abs=1e-4)
-
-
-def test_the_command_says_what_data_are_missing(tmp_path, capsys):
-    assert main(["faithfulness", "feature-mask", "--data", str(tmp_path), "--device", "cpu"]) == 1
-    assert "t10k-images" in capsys.readouterr().err

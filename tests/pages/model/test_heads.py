@@ -5,7 +5,6 @@ import gc
 import itertools
 import json
 import re
-import warnings
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -14,42 +13,22 @@ from threading import Event
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis
 from attention_core.attention.wording import percent
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
+from pages.model.one_head import packed, pieces
 from tests.support.app import charts, step_numbers
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of Streamlit's own imports
-    from streamlit.testing.v1 import AppTest
-
-    from pages.model.one_head import packed, pieces
-    from ui.labels import error_markdown
+from tests.support.toy_runs import toy_recording, toy_run, toy_trace
+from ui.labels import error_markdown
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
-
-
-def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
-    generator = torch.Generator().manual_seed(len(name))
-    vectors = [torch.randn(n_heads, len(axis), 4, generator=generator) for axis in (queries, keys, keys)]
-    story = Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name)
-    return AttentionTrace(**dict(zip(("query", "key", "value"), vectors, strict=True)), **more, story=story)
-
-
-def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
-    axis = Axis("tokens", labels)
-    return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
-
-
-def toy(recording: Recording, tokens, kind: ModelKind = ModelKind.ENCODER, **more) -> ModelRun:
-    return ModelRun("toy", kind, recording, tuple(tokens), **more)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,38 +38,40 @@ def runs():
     source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
     longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
     beside = {
-        name: trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
+        name: toy_trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
     }
-    both = [trace("encoder.0.self", source, source), beside["t"], trace("decoder.0.cross", target, source)]
-    crossed = [beside["l"], trace("decoder.0.cross", longer, read)]
+    both = [toy_trace("encoder.0.self", source, source), beside["t"], toy_trace("decoder.0.cross", target, source)]
+    crossed = [beside["l"], toy_trace("decoder.0.cross", longer, read)]
     weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
     patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
     looks = {"special": frozenset({0}), "patch_grid": (2, 3), "n_prefix": 1, "picture": np.zeros((20, 30, 3), np.uint8)}
-    broken = layers(words, 2)
+    broken = toy_recording(words, 2)
     broken.traces[1] = replace(broken.traces[1], query=broken.traces[1].query * float("nan"))
     RUNS.update(
         {
-            "encoder": toy(layers(words, 3), words, special=special),
-            "smaller": toy(layers(["a", "b"], 1, n_heads=1), "ab"),
-            "long": toy(layers(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
-            "both": toy(
+            "encoder": toy_run(toy_recording(words, 3), words, special=special),
+            "smaller": toy_run(toy_recording(["a", "b"], 1, n_heads=1), "ab"),
+            "long": toy_run(toy_recording(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
+            "both": toy_run(
                 Recording(both), words, ModelKind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
             ),
-            "crossed": toy(Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
-            "weights only": toy(Recording([weights]), "abcd"),
-            "vision": toy(layers(patches, 2), patches, ModelKind.VISION, **looks),
-            "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
-            "not finite": toy(broken, words),
-            "blind": toy(
-                layers(["a", "b", "c"], 1, mask=torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()), "abc"
+            "crossed": toy_run(
+                Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])
             ),
-            "wide": toy(
-                Recording([trace("decoder.0.cross", target, Axis("source tokens", many))]),
+            "weights only": toy_run(Recording([weights]), "abcd"),
+            "vision": toy_run(toy_recording(patches, 2), patches, ModelKind.VISION, **looks),
+            "many heads": toy_run(toy_recording(["a", "b", "c"], 2, n_heads=70), "abc"),
+            "not finite": toy_run(broken, words),
+            "blind": toy_run(
+                toy_recording(["a", "b", "c"], 1, mask=torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()), "abc"
+            ),
+            "wide": toy_run(
+                Recording([toy_trace("decoder.0.cross", target, Axis("source tokens", many))]),
                 many,
                 ModelKind.ENCODER_DECODER,
                 target_tokens=tuple(target.labels),
             ),
-            "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
+            "one": toy_run(toy_recording(["word"], 1, n_heads=1), ["word"]),
         }
     )
     yield
@@ -215,14 +196,10 @@ def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
     assert step_numbers(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
 
 
-def test_layers_and_heads_are_chosen_with_the_keyboard_too():
+def test_heads_are_chosen_with_the_keyboard_and_from_the_list_of_those_alike():
     at = opened("encoder")
     at.selectbox(key="model_ranked").set_value((2, 1)).run()
     assert now(at) == "now ('encoder self', 2, 1, 0)"
-
-
-def test_a_head_that_looks_alike_is_chosen_from_the_list():
-    at = opened("encoder")
     like = next(one for one in at.button if one.key.startswith("model_like"))
     layer, head = (int(part) for part in like.key.split("_")[-2:])
     like.click().run()
@@ -249,7 +226,7 @@ def test_of_very_long_inputs_a_sentence_says_that_words_are_not_drawn():
 def test_what_is_computed_from_a_run_leaves_with_it():
     from pages.model.glance import cached_with_run, summaries_of
 
-    run = toy(layers(["a", "b", "c"], 2), "abc")
+    run = toy_run(toy_recording(["a", "b", "c"], 2), "abc")
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
     what = "weights", run.recording.traces[0]
     assert cached_with_run(run, what, partial(what[1].weights, 0)) is cached_with_run(run, what, int)
@@ -259,11 +236,15 @@ def test_what_is_computed_from_a_run_leaves_with_it():
     assert lives() is None
 
 
-def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
+def test_numbers_travel_in_16_bits_and_pieces_are_joined_as_their_tokenizer_cut_them():
     matrix = np.array([[0.9, 0.09, 1e-3, 1e-5, 0.0]], np.float32)
     roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
     np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
     assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
+    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
+    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
+    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]
 
 
 @pytest.mark.parametrize(("name", "layer"), [("crossed", "decoder.0.self"), ("crossed", "decoder.0.cross")])
@@ -287,10 +268,3 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     column = [] if part["keys"] else cells[:, part["active"]]
     packed_part = np.frombuffer(base64.b64decode(part["packed"]), "<u2")
     np.testing.assert_array_equal(packed_part, [*cells[part["active"]], *column])
-
-
-def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
-    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
-    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
-    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
-    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]

@@ -1,19 +1,19 @@
 """Choosing a model and its input, without a browser: the package, the hub, links, folders, and what goes wrong."""
 
 import io
-import time
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import MAX_SIDE, read_picture
 from tests.support.app import rerun, set_value
 from tests.support.tiny_hub import write_reader
+from tests.support.waiting import wait_until
 
 SCRIPT = """
 import streamlit as st
@@ -37,9 +37,6 @@ write_address()
 @pytest.fixture
 def opened(hub, root, monkeypatch):
     """A function that opens the sections, with an address."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports
-        from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(root)
 
     def open_(**address):
@@ -62,11 +59,7 @@ def asked(page, name):
 
 def arrived(page):
     """Wait for a download as the page's fragment does."""
-    end = time.monotonic() + 20
-    while page.session_state["model_waits"]:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-        rerun(page)
+    wait_until(lambda: not rerun(page).session_state["model_waits"])
     return rerun(page)
 
 

@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 
 from attention_core.attention.edits import SetWeights
 from attention_core.attention.export import trace_to_code
-from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from pages.vectors.charts import convex_hull
 from pages.vectors.problem import (
@@ -26,68 +25,9 @@ from pages.vectors.problem import (
     pair_map,
     planar_tables,
     resized,
-    table_dimensions,
     trace_of,
 )
-
-EXACT = {"rtol": 0, "atol": 1e-10}
-MODES = {"itself": "X", "another": "XY", "given": "Q"}
-"""Letters of tables that say whom the rows ask."""
-
-
-@st.composite
-def problems(draw):
-    """A problem that fits together: any tables, scoring function, scale and mask, shapes 1 to 32."""
-    names = table_dimensions(draw(st.sampled_from(list(MODES.values()))))
-    sizes = {name: draw(st.integers(1, 32)) for name in ("n_queries", "n_keys", "d_model", "d_memory", "d_k", "d_v")}
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in names.items()}
-    settings_ = Settings(
-        scoring=draw(st.sampled_from(list(SCORES))),
-        scaled=draw(st.booleans()),
-        temperature=draw(st.sampled_from([0.5, 1.0, 3.0])),
-        causal=draw(st.booleans()),
-        softmax=draw(st.booleans()),
-    )
-    return Problem(tables, settings=settings_)
-
-
-def reference(problem):
-    """Row by row, from the textbook."""
-    tables, chosen = problem.tables, problem.settings
-    if "Q" in tables:
-        query, key, value = tables["Q"], tables["K"], tables["V"]
-    else:
-        memory = tables.get("Y", tables["X"])
-        query, key, value = tables["X"] @ tables["W_Q"], memory @ tables["W_K"], memory @ tables["W_V"]
-    allowed = np.array([[j <= i or not chosen.causal for j in range(len(key))] for i in range(len(query))])
-    raw = np.array([[plain_score(chosen.scoring, a, b, j) for j, b in enumerate(key)] for a in query])
-    scaled = raw / (math.sqrt(query.shape[1]) if chosen.scaled else 1) / chosen.temperature
-    weights = softmax_by_row(scaled, allowed) if chosen.softmax else np.where(allowed, scaled, 0)
-    return query, key, value, raw, scaled, weights, weights @ value, allowed
-
-
-def softmax_by_row(scaled, allowed):
-    """Shares of what is allowed."""
-    shares = np.zeros_like(scaled)
-    for i, row in enumerate(scaled):
-        exponentials = np.where(allowed[i], np.exp(row - row[allowed[i]].max()), 0)
-        shares[i] = exponentials / exponentials.sum()
-    return shares
-
-
-def plain_score(scoring, query, key, position):
-    """One pair, with identities and ones for parameters."""
-    if scoring in ("additive", "concat"):
-        return np.tanh(query + key).sum()
-    if scoring == "location":
-        return query[position % len(query)]
-    if scoring == "L2 distance":
-        return -float(np.sum((query - key) ** 2)) / 2
-    product = float(np.sum(query * key))
-    if scoring == "cosine":
-        return product / (math.sqrt(np.sum(query**2)) * math.sqrt(np.sum(key**2)))
-    return product
+from tests.support.plain_problem import EXACT, problems, reference, softmax_by_row
 
 
 @settings(max_examples=200)
@@ -146,7 +86,7 @@ def test_the_context_of_an_edited_row_is_the_sum_by_its_weights(row):
     np.testing.assert_allclose(trace.context()[0].numpy(), weights @ reference(problem)[2], rtol=0, atol=1e-5)
 
 
-def test_without_softmax_the_context_is_the_product_of_all_three():
+def test_without_softmax_the_context_is_a_product_and_weights_are_no_proportions():
     problem = PRESETS["pairs"].problem()
     trace = trace_of(replace(problem, settings=Settings(scaled=False, softmax=False)))
     query, key, value = (step_of(trace, name).value() for name in ("query", "key", "value"))
@@ -155,6 +95,9 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert trace.weights().min() < 0
     assert step_of(trace, "weights").formula == "A = S"
     assert "softmax(" not in trace_to_code(trace)
+    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
+    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
+    assert "a negative one takes away" in step_of(without, "context").explanation
 
 
 @pytest.mark.parametrize(
@@ -166,13 +109,6 @@ def test_the_context_has_the_full_formula_where_nothing_is_edited(settings):
     assert (formula in step_of(trace, "context").formula) == (not settings)
 
 
-def test_without_a_softmax_no_step_calls_weights_proportions():
-    problem = PRESETS["pairs"].problem()
-    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
-    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
-    assert "a negative one takes away" in step_of(without, "context").explanation
-
-
 def test_the_note_on_the_projection_is_true():
     problem = PRESETS["projections"].problem()
     words, inputs = list(problem.labels["X"]), problem.tables["X"]
@@ -181,7 +117,7 @@ def test_the_note_on_the_projection_is_true():
     assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
 
 
-def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
+def test_nodes_see_themselves_and_their_neighbours_and_edges_of_missing_rows_are_ignored():
     problem = PRESETS["graph"].problem()
     joined = {("Ann", "Ben"), ("Ann", "Cleo"), ("Ben", "Cleo"), ("Cleo", "Dan"), ("Dan", "Eve")}
     names = problem.labels["X"]
@@ -191,9 +127,6 @@ def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
     np.testing.assert_allclose(weights, softmax_by_row(x @ x.T / math.sqrt(2), allowed), **EXACT)
     back = trace_of(replace(problem, settings=replace(problem.settings, causal=True))).weights().numpy()
     assert ((back > 0) == np.tril(allowed)).all()
-
-
-def test_edges_of_missing_rows_are_ignored():
     tables = PRESETS["pairs"].problem().tables
     edges = (12, 31, 11, 34, 0, 99)
     assert neighbours(Problem(tables, settings=Settings(edges=edges))) == [(0, 1)]
@@ -201,11 +134,8 @@ def test_edges_of_missing_rows_are_ignored():
     assert mask_of(Problem(tables)) is None
 
 
-def test_a_huge_key_saturates_the_softmax():
+def test_a_huge_key_saturates_the_softmax_and_equal_keys_share_equally():
     assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
-
-
-def test_equal_keys_share_equally():
     weights = trace_of(PRESETS["equal"].problem()).weights()
     assert weights[:, 0].tolist() == pytest.approx(weights[:, 1].tolist())
 
