@@ -45,7 +45,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.get_by_role("heading", name=question.text).wait_for()
         settle(page)
         assert f"question={question.slug}" in page.url
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
         assert page.evaluate(HEIGHT) <= MAX_PIXELS
         page.go_back()
         page.get_by_role("heading", name=entry.heading).wait_for()

@@ -68,7 +68,7 @@ def show_all_numbers(
 
     is_clickable = on_cell or (on_query and step.row_axis is queries)
     with picture_column:
-        if max(step.shape) > MAX_MATRIX_SIDE:
+        if max(step.shape) > MAX_MATRIX_SIDE and not step.picture[0]:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
         elif style := framed(step):
             on_choose = on_click if is_clickable else None
