@@ -97,13 +97,10 @@ def test_another_form_of_import_or_export_is_refused(place, tmp_path, line):
         modules_of(place)
 
 
-def test_a_module_that_needs_itself_is_refused(place, tmp_path):
+def test_a_module_that_needs_itself_or_a_name_that_is_not_exported_is_refused(place, tmp_path):
     (tmp_path / "shared.js").write_text('import { Part } from "./page/part.js";\n')
     with pytest.raises(ValueError, match=r"shared\.js imports itself, by way of page/part\.js"):
         modules_of(place)
-
-
-def test_a_name_that_is_not_exported_is_refused(place, tmp_path):
     (tmp_path / "shared.js").write_text("export const once = 1, twice = (n) => 2 * n, SEEN = [];\n")
     with pytest.raises(ValueError, match=re.escape("page/whole.js: shared.js exports no twice")):
         modules_of(place)

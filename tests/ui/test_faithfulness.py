@@ -51,8 +51,13 @@ def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
     assert "Is this map an explanation?" not in labels
 
 
-def test_inserted_parts_and_orders_through_layers_are_drawn(visit):
+def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(visit):
     page = visit("transformer", tab="doubts")
+    (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
+    assert len(data) == 12
+    assert data["value"].is_monotonic_decreasing
+    assert f"**Without {data['label'][0]}**" in text_of(page)
+    assert "of the 54 heads" in text_of(page)
     page = rerun(page, transformer_doubts_way="inserted")
     (data,) = (frame for frame in frames(page) if {"order", "inserted", "probability"} <= set(frame.columns))
     starts = data.groupby("order").probability.first()
@@ -61,15 +66,6 @@ def test_inserted_parts_and_orders_through_layers_are_drawn(visit):
     page = rerun(page, transformer_doubts_way="through all layers")
     through = ["rollout", "weight × length", "attention × gradient", "value zeroing"]
     assert list(curves(page)) == ["attention", *through, "random"]
-
-
-def test_the_heads_of_a_transformer_are_ranked(visit):
-    page = visit("transformer", tab="doubts")
-    (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
-    assert len(data) == 12
-    assert data["value"].is_monotonic_decreasing
-    assert f"**Without {data['label'][0]}**" in text_of(page)
-    assert "of the 54 heads" in text_of(page)
 
 
 def test_what_one_vector_knows_is_asked_too(visit):

@@ -32,14 +32,11 @@ def test_it_is_there(place):
         part = getattr(part, name)
 
 
-def test_uploads_are_kept_by_session_and_file():
+def test_what_the_app_puts_into_streamlit_s_place_is_used_and_asked_as_before():
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
     words = "Streamlit keeps uploads in another place: ui/inside_streamlit.py sums them up in file_storage."
     assert getattr(MemoryUploadedFileManager(""), "file_storage", None) == {}, words
-
-
-def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
     from streamlit.elements.widgets import data_editor, file_uploader
 
     import ui.inside_streamlit as inside
@@ -47,9 +44,6 @@ def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
     words = "Streamlit's {} uses another class: ui/inside_streamlit.py puts its bounds into this one."
     assert data_editor.DataEditorSerde.deserialize is inside._read_bounded_edits, words.format("table")
     assert file_uploader.UploadedFile.__init__ is inside._open_and_note, words.format("uploader")
-
-
-def test_the_servers_own_visitor_is_asked_what_any_browser_is():
     from streamlit.runtime import SessionClient
 
     import ui.inside_streamlit as inside

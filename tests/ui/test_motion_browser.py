@@ -93,7 +93,7 @@ def test_numbers_that_are_still_to_come_are_not_seen_as_the_old_ones(visit, app_
     assert frames[-1][:2] == ["Scaled scores", "Scaled scores"]
 
 
-def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):
+def test_it_is_scrubbed_rests_on_its_numbers_and_mouse_and_keys_tell_them(canvas):
     page = canvas.page
     rest, slider = canvas.evaluate(PICTURE), page.get_by_role("slider", name="How the numbers of this step come about")
     pictures = []
@@ -102,10 +102,6 @@ def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):
         pictures.append(canvas.evaluate(PICTURE))
     assert len(set(pictures)) == 4
     assert pictures[-1] == rest
-
-
-def test_mouse_and_keys_tell_a_number(canvas):
-    page = canvas.page
     said = page.locator(".said").last
     canvas.hover(position=moving_cell(canvas, 0, 1))
     expect(said).to_have_text("x1 → x2: 1.75")
@@ -123,7 +119,7 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(canvas):
     assert set(canvas.evaluate("canvas => canvas.parentNode.view.seen")) == {1}
 
 
-def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_leaves(canvas):
+def test_what_is_pointed_at_is_lit_in_all_views_until_the_pointer_or_the_view_has_gone(canvas):
     page = canvas.page
     lit = page.locator("td.cell.lit")
     canvas.hover(position=moving_cell(canvas, 2, 1))
@@ -133,10 +129,6 @@ def test_what_is_pointed_at_in_one_view_is_lit_in_the_others_until_the_pointer_l
     page.get_by_role("heading").first.hover()
     expect(lit).to_have_count(0)
     expect(page.locator(".said").last).to_have_text("")
-
-
-def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(canvas):
-    page = canvas.page
     canvas.focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator("td.cell.lit")).to_have_count(5)

@@ -48,19 +48,19 @@ def arrived(**address: str) -> AppTest:
     return page.run()
 
 
-def test_plain_arrival_shows_the_defaults_and_leaves_the_address_alone():
+def test_plain_arrival_shows_defaults_and_links_are_followed_within_bounds_and_told():
     page = arrived()
     assert shown(page) == "3 one []"
     assert not page.query_params
-
-
-def test_link_is_followed_and_a_change_is_told():
     page = arrived(n="4", w="two", else_="kept")
     assert shown(page) == "4 two []"
     page.slider[0].set_value(5).run()
     assert page.query_params == {"n": "5", "w": "two", "else_": "kept"}
     page.slider[0].set_value(3).run()
     assert page.query_params == {"w": "two", "else_": "kept"}
+    page = arrived(n="77", w="three")
+    assert shown(page) == "5 two []"
+    assert page.query_params == {"n": "5", "w": "two"}
 
 
 @pytest.mark.parametrize("asked", ["", "x", "-1", "1e3", "9" * 12, "１"])
@@ -89,21 +89,12 @@ def test_a_default_of_one_visitor_is_none_of_another():
     assert not shown(other.run())
 
 
-def test_value_out_of_bounds_is_brought_back_and_told():
-    page = arrived(n="77", w="three")
-    assert shown(page) == "5 two []"
-    assert page.query_params == {"n": "5", "w": "two"}
-
-
-def test_player_stops_at_the_ends():
+def test_a_player_stops_at_the_ends_and_plays_to_the_last_before_the_address_is_told():
     page = arrived(n="5")
     assert page.button[1].disabled
     page.button[0].click().run()
     assert shown(page).startswith("4")
     assert not page.button[1].disabled
-
-
-def test_player_plays_to_the_end_and_tells_the_address_only_then():
     page = arrived()
     page.button[2].click().run()
     assert page.button[2].label == "Pause"
@@ -158,7 +149,7 @@ def test_computed_keeps_no_gradients_unless_they_are_asked_for():
         assert torch.is_inference_mode_enabled()
 
 
-def test_a_model_is_known_by_its_name():
+def test_a_model_is_known_by_its_name_and_a_cluster_finds_functions_of_models_alone():
     calls, model = [], local_model("pixel-classifier")
     first_row = cached_computation()(lambda model: calls.append(model))
     for one in (model, load("pixel-classifier")):
@@ -166,9 +157,6 @@ def test_a_model_is_known_by_its_name():
     assert calls == [model]
     first, second, *_ = model.children()
     assert content_key(model) != content_key(first) != content_key(second)
-
-
-def test_what_a_cluster_cannot_find_is_no_function_of_a_model():
     with pytest.raises(ValueError, match="attention_core"):
         cached_computation(on_cluster=True)(lambda: 1)
     assert cached_computation(on_cluster=True)(local_model)("pixel-classifier") is local_model("pixel-classifier")

@@ -145,15 +145,11 @@ def test_every_scoring_function_has_a_map(name):
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_fine_levels_are_the_maxima_of_blocks_before_any_survey(name):
+def test_levels_are_the_maxima_of_blocks_before_and_after_a_survey(name):
     atlas, weights = Atlas(TRACES[name], 1), dense(TRACES[name], 1)
     for level in range(atlas.n_levels):
         assert_blocks(atlas, level, weights)
     assert not atlas.is_surveyed
-
-
-@pytest.mark.parametrize("name", TRACES)
-def test_the_survey_finds_the_largest_weight_of_every_block(name):
     assert_survey(surveyed(TRACES[name]), dense(TRACES[name], 0))
 
 
@@ -210,13 +206,10 @@ def test_a_survey_that_a_fault_ended_begins_its_band_anew(monkeypatch):
     assert_survey(atlas, dense(trace, 0))
 
 
-def test_the_progress_of_a_causal_survey_is_even(monkeypatch):
+def test_surveys_go_on_evenly_and_several_visitors_can_survey_at_once(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
     shares = list(Atlas(trace_of(4096, 4096, heads=1, is_causal=True)).survey())
     assert np.diff(shares).max() < 2.5 / len(shares)
-
-
-def test_two_visitors_can_survey_at_the_same_time(monkeypatch):
     monkeypatch.setattr(survey, "PORTION", 0)
     in_blocks = survey.in_blocks
     monkeypatch.setattr(survey, "in_blocks", lambda *args: (time.sleep(0.002), in_blocks(*args))[1])
@@ -261,7 +254,7 @@ def test_powers_stay_within_range_whatever_scores_sinks_and_masks_there_are(size
     assert (whole(atlas, 0)[[0, 250]] == 0).all()
 
 
-def test_surveying_tells_the_same_normalisers_as_a_tile_does():
+def test_normalisers_are_the_same_in_surveys_and_tiles_and_used_where_they_are_there():
     trace = trace_of(is_causal=True)
     asked, atlas = Atlas(trace), surveyed(trace)
     rows = slice(0, N_QUERIES)
@@ -270,9 +263,6 @@ def test_surveying_tells_the_same_normalisers_as_a_tile_does():
     with torch.inference_mode():
         expected = asked._cells.normaliser(rows)
     torch.testing.assert_close(atlas._cells.normaliser(rows), expected, rtol=1e-6, atol=1e-6)
-
-
-def test_a_normaliser_that_is_there_is_used():
     trace = trace_of()
     wrong = replace(trace, normaliser=trace.log_normaliser + math.log(2))
     assert_survey(surveyed(wrong), dense(trace, 0) / 2)
@@ -332,7 +322,7 @@ def test_what_a_mask_hides_is_not_computed(monkeypatch):
     assert not looked_at
 
 
-def test_tiles_are_kept_within_a_bound(monkeypatch):
+def test_tiles_are_kept_within_a_bound_and_coarse_ones_only_when_they_are_final(monkeypatch):
     monkeypatch.setattr(matrix, "MAX_TILES", 2)
     atlas = Atlas(trace_of(1000, 1000, heads=1))
     first = atlas.tile(0, 0, 0)
@@ -340,9 +330,6 @@ def test_tiles_are_kept_within_a_bound(monkeypatch):
     whole(atlas, 0)
     assert atlas.tile(0, 0, 0) is not first
     assert atlas._cached_tile.cache_info().currsize == 2
-
-
-def test_a_coarse_tile_is_kept_only_when_it_is_final():
     atlas = Atlas(trace_of(9000, 300, heads=1))
     assert np.isnan(atlas.tile(5, 0, 0)).all()
     list(atlas.survey())
@@ -362,12 +349,9 @@ def test_levels_reach_from_single_cells_to_one_tile(n, n_levels, base_level):
     assert (atlas.n_queries, atlas.n_keys) == (n, n)
 
 
-def test_a_single_query_and_key_have_a_map():
+def test_a_single_query_and_key_have_a_map_and_what_is_not_there_is_told():
     atlas = surveyed(trace_of(1, 1, heads=1))
     assert atlas.tile(0, 0, 0).item() == pytest.approx(1)
-
-
-def test_what_is_not_there_is_told():
     atlas = Atlas(trace_of())
     with pytest.raises(IndexError, match=r"head must be from 0 to 3, got 4"):
         Atlas(trace_of(), 4)

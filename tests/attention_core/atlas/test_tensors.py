@@ -37,9 +37,18 @@ def test_arrays_come_back_as_they_are_from_bytes_and_from_a_path(dtype, tmp_path
         assert torch.equal(read_tensors(source).key, given["key"])
 
 
-def test_big_endian_and_column_ordered_arrays_are_read():
+def test_arrays_of_any_order_and_type_are_read_with_their_labels_and_mask():
     query = np.asfortranarray(arrays()["query"]).astype(">f4")
     assert torch.equal(read_tensors(npz(**arrays(query=query))).query, three()["query"])
+    given = three()
+    given["key"] = given["key"].half()
+    assert read_tensors(save(given)).key.dtype == torch.float32
+    words = ["the", "cat", "sat", "on", "it", "."]
+    assert read_tensors(npz(**arrays(labels=np.array(words)))).labels == tuple(words)
+    assert read_tensors(save(three())).labels is None
+    mask = np.ones((5, 6), bool)
+    mask[2, 3] = False
+    assert not read_tensors(npz(**arrays(mask=mask))).mask[2, 3]
 
 
 @pytest.mark.parametrize("leading", [(), (1, 2)])
@@ -50,19 +59,15 @@ def test_tensors_without_heads_and_with_a_batch_of_one_are_taken(leading):
     assert [one.shape for one in (read.query, read.key, read.value)] == [heads + shape for shape in shapes]
 
 
-def test_tensors_of_several_types_get_the_widest():
-    given = three()
-    given["key"] = given["key"].half()
-    assert read_tensors(save(given)).key.dtype == torch.float32
-
-
-def test_unusual_names_are_listed():
+def test_unusual_names_and_files_over_the_bound_are_told():
     file = npz(first=np.ones((4, 3), np.float32), second=np.ones((4, 3), np.float32))
     with pytest.raises(FileError, match=r"'first' \(float32, 4 x 3\), 'second'"):
         read_tensors(file)
+    with pytest.raises(FileError, match=r"take 2 MiB, more than the 1 MiB allowed"):
+        read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), max_bytes=2**20)
 
 
-def test_a_file_without_values_gives_a_trace_with_weights():
+def test_traces_of_tensors_have_their_scale_mask_shared_keys_and_labels_and_weights_without_values():
     given = three()
     del given["value"]
     read = read_tensors(save(given))
@@ -71,35 +76,16 @@ def test_a_file_without_values_gives_a_trace_with_weights():
     torch.testing.assert_close(trace.weights(1), expected)
     assert trace.context(0).shape == (5, 0)
     assert "Without values" in trace.story.note
-
-
-def test_a_trace_of_tensors_has_the_scale_the_mask_and_shared_keys():
     query, key = torch.randn(4, 5, 7), torch.randn(2, 5, 7)
     mask = torch.rand(5, 5) > 0.3
     trace = trace_of_tensors(query, key, key, is_causal=True, scale=0.7, mask=mask)
     scores = (query[3] @ key[1].T * 0.7).masked_fill(~(mask & torch.ones(5, 5).tril().bool()), -torch.inf)
     torch.testing.assert_close(trace.weights(3), scores.softmax(-1).nan_to_num())
-
-
-def test_labels_come_with_the_arrays():
-    words = ["the", "cat", "sat", "on", "it", "."]
-    assert read_tensors(npz(**arrays(labels=np.array(words)))).labels == tuple(words)
-    assert read_tensors(save(three())).labels is None
-
-
-def test_labels_go_to_the_side_that_is_as_long():
-    given = three()
     trace = trace_of_tensors(**given, labels=list("abcdef"))
     assert list(trace.story.key_axis.labels) == list("abcdef")
     assert list(trace.story.query_axis.labels) == ["1", "2", "3", "4", "5"]
     with pytest.raises(ValueError, match="3 labels for 5 queries and 6 keys"):
         trace_of_tensors(**given, labels=list("abc"))
-
-
-def test_a_mask_in_the_file_is_kept():
-    mask = np.ones((5, 6), bool)
-    mask[2, 3] = False
-    assert not read_tensors(npz(**arrays(mask=mask))).mask[2, 3]
 
 
 @pytest.mark.parametrize(
@@ -133,11 +119,6 @@ def test_numbers_that_are_none_are_refused(number):
         read_tensors(save(given))
     with pytest.raises(ValueError, match="key holds numbers"):
         trace_of_tensors(**given)
-
-
-def test_a_file_over_the_bound_is_refused_before_it_is_read():
-    with pytest.raises(FileError, match=r"take 2 MiB, more than the 1 MiB allowed"):
-        read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), max_bytes=2**20)
 
 
 def pickled(tensors):

@@ -105,14 +105,11 @@ def test_preparing_a_row_of_tiles_goes_band_by_band_and_changes_no_tile():
     assert np.array_equal(atlas.tile(1, 1, 0), other.tile(1, 1, 0))
 
 
-def test_the_made_up_head_looks_back_only_and_is_the_same_every_time():
+def test_the_made_up_head_looks_back_only_and_memory_is_that_of_vectors():
     weights = synthetic_trace(300).weights()
     assert (weights.triu(1) == 0).all()
     assert torch.equal(weights, synthetic_trace(300).weights())
     assert weights.sum(1) == pytest.approx(np.ones(300), rel=1e-5)
-
-
-def test_memory_is_that_of_queries_keys_and_one_number_per_row():
     atlas = Atlas(trace_of(300, 500), 0)
     assert atlas.matrix_bytes == 4 * 300 * 500
     assert atlas.stored_bytes == 4 * D * (300 + 500) + 8 * 300
@@ -149,19 +146,13 @@ def test_a_text_is_found_across_pieces_and_whatever_its_case(labels, text, posit
     assert search(labels, text) == positions
 
 
-def test_whole_words_end_where_the_text_does():
+def test_whole_words_end_where_the_text_does_and_numbers_and_long_texts_are_searched():
     labels = ["a", " delic", "ate", " c", "ate", "g", "ory", ".", " Cat", "'s", " c", "at", "."]
     assert search(labels, "cat") == [3, 8, 10]
     assert search(labels, "cat", full_words=True) == [8, 10]
     assert search(labels, "cat.", full_words=True) == [10]
-
-
-def test_numbered_positions_are_found_by_their_number():
     labels = [str(position) for position in range(1000)]
     assert search(labels, "12") == [12]
     assert search(labels, "1000") == []
-
-
-def test_a_long_text_is_searched_from_end_to_end():
     labels = [f"Ġword{position % 1000}" for position in range(131_072)]
     assert search(labels, "word999 word0")[:2] == [999, 1999]

@@ -29,10 +29,22 @@ def problems(draw, with_mask=None):
 
 
 @given(problems())
-def test_context_equals_torchs_scaled_dot_product_attention(problem):
+def test_context_equals_torch_s_with_equal_weights_and_blocked_keys_too(problem):
     query, key, value, mask = problem
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     assert_close(attend(query, key, value, mask=mask).context, expected)
+    seen = torch.ones(*query.shape[:3], key.shape[2]) if mask is None else mask.expand(*query.shape[:3], -1).float()
+    expected = (seen / seen.sum(-1, keepdim=True).clamp(min=1)) @ value
+    assert_close(attend(query, key, value, mask=mask, edits=UNIFORM).context, expected)
+    blocked = key.shape[2] - 1
+    kept = torch.arange(key.shape[2]) != blocked
+    edited = attend(query, key, value, mask=mask, edits=(BlockKeys((blocked,)),)).context
+    rest = None if mask is None else mask[..., kept]
+    if kept.any():
+        expected = F.scaled_dot_product_attention(query, key[:, :, kept], value[:, :, kept], attn_mask=rest)
+        assert_close(edited, expected, atol=1e-5, rtol=1e-4)
+    else:
+        assert (edited == 0).all()
 
 
 @given(problems(), st.sampled_from([Dot(), Cosine(), ScaledDot(0.3)]))
@@ -79,9 +91,18 @@ def test_merging_heads_undoes_splitting_them(batch, n_heads, n, d):
     assert torch.equal(merge_heads(split_heads(merged, n_heads)), merged)
 
 
-def test_width_that_heads_do_not_divide_is_refused():
+def test_widths_and_shapes_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="width of 10 cannot be split into 3 heads"):
         split_heads(torch.zeros(1, 2, 10), 3)
+    query, key, value = torch.zeros(1, 2, 5, 3), torch.zeros(1, 2, 7, 3), torch.zeros(1, 2, 7, 4)
+    with pytest.raises(ValueError, match=r"query must be \(batch, n_heads, n, d\), got \(5, 3\)"):
+        attend(query[0, 0], key, value)
+    with pytest.raises(ValueError, match="key and value the same n_keys"):
+        attend(query, key, value[:, :, 1:])
+    with pytest.raises(ValueError, match="d_k"):
+        attend(query, key[..., :2], value)
+    with pytest.raises(ValueError, match="from 0 to 6"):
+        attend(query, key, value, edits=(BlockKeys((7,)),))
 
 
 @given(problems(with_mask=True))
@@ -95,53 +116,16 @@ def test_query_that_sees_no_key_gets_exactly_zero(problem):
         assert context.isfinite().all()
 
 
-@given(problems())
-def test_scale_zero_averages_the_visible_values(problem):
-    query, key, value, mask = problem
-    seen = torch.ones(*query.shape[:3], key.shape[2]) if mask is None else mask.expand(*query.shape[:3], -1).float()
-    expected = (seen / seen.sum(-1, keepdim=True).clamp(min=1)) @ value
-    assert_close(attend(query, key, value, mask=mask, edits=UNIFORM).context, expected)
-
-
-@given(problems())
-def test_blocked_key_counts_as_if_it_were_not_there(problem):
-    query, key, value, mask = problem
-    blocked = key.shape[2] - 1
-    kept = torch.arange(key.shape[2]) != blocked
-    edited = attend(query, key, value, mask=mask, edits=(BlockKeys((blocked,)),)).context
-    rest = None if mask is None else mask[..., kept]
-    if kept.any():
-        expected = F.scaled_dot_product_attention(query, key[:, :, kept], value[:, :, kept], attn_mask=rest)
-        assert_close(edited, expected, atol=1e-5, rtol=1e-4)
-    else:
-        assert (edited == 0).all()
-
-
-def test_score_edit_changes_its_row_alone():
+def test_a_score_edit_changes_its_row_alone_and_an_ablated_head_hands_over_zeros():
     query, key, value = torch.randn(1, 2, 5, 3), torch.randn(1, 2, 7, 3), torch.randn(1, 2, 7, 4)
     plain = attend(query, key, value).context
     edited = attend(query, key, value, edits=(SetScore(3, 6, 50.0, head=1),)).context
     changed = (plain - edited).abs().amax(-1) > 1e-4
     assert changed.nonzero().tolist() == [[0, 1, 3]]
     assert_close(edited[0, 1, 3], value[0, 1, 6])  # a score of 50 takes the whole softmax
-
-
-def test_ablated_head_hands_over_zeros_and_leaves_the_other_as_it_was():
     query, key, value = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4), torch.randn(2, 3, 7, 6)
     for score in (None, Cosine()):
         plain = attend(query, key, value, score=score).context
         ablated = attend(query, key, value, score=score, edits=(DropHead(1),)).context
         assert (ablated[:, 1] == 0).all()
         assert_close(ablated[:, [0, 2]], plain[:, [0, 2]])
-
-
-def test_shapes_that_do_not_fit_are_named():
-    query, key, value = torch.zeros(1, 2, 5, 3), torch.zeros(1, 2, 7, 3), torch.zeros(1, 2, 7, 4)
-    with pytest.raises(ValueError, match=r"query must be \(batch, n_heads, n, d\), got \(5, 3\)"):
-        attend(query[0, 0], key, value)
-    with pytest.raises(ValueError, match="key and value the same n_keys"):
-        attend(query, key, value[:, :, 1:])
-    with pytest.raises(ValueError, match="d_k"):
-        attend(query, key[..., :2], value)
-    with pytest.raises(ValueError, match="from 0 to 6"):
-        attend(query, key, value, edits=(BlockKeys((7,)),))

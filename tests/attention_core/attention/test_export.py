@@ -67,6 +67,10 @@ def test_scripts_print_that_they_found_the_same_numbers(tmp_path):
     assert len(outputs) == len(CASES)
     wrong = [name for name, text in zip(CASES, outputs, strict=True) if "same as in the app: True" not in text]
     assert not wrong
+    image = np.zeros((28, 28), np.float32)
+    image[4:24, 13:16] = 1
+    folder = save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit")
+    assert "same as in the app: True" in run_scripts([folder])[0]
 
 
 def test_tables_have_whole_labels():
@@ -81,13 +85,6 @@ def test_tables_have_whole_labels():
         assert list(table["query_label"]) == queries * len(keys)
         assert list(table["key_label"]) == keys
         assert max(map(len, trace.story.key_axis.labels)) <= 44, "charts have no room for more"
-
-
-def test_script_of_the_digit_model_finds_the_same_numbers(tmp_path):
-    image = np.zeros((28, 28), np.float32)
-    image[4:24, 13:16] = 1
-    folder = save(load("pixel-classifier", "cpu").trace(image), tmp_path / "digit")
-    assert "same as in the app: True" in run_scripts([folder])[0]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,9 +115,14 @@ def test_scripts_and_notebooks_of_every_scoring_function():
         assert not check(trace)
 
 
-def test_a_line_that_names_what_a_line_left_out_assigns_is_left_out_too(monkeypatch):
+def test_lines_that_name_what_was_left_out_are_left_out_too_and_large_steps_are_given(monkeypatch):
     monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 100_000)  # fewer than the convolutions have
     assert set(check(traces("scene-question")[0])) == {"key", "value"}, "both are made of regions"
+    trace = recorded()
+    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 10)
+    assert set(check(trace)) >= {"query", "key", "value"}
+    with pytest.raises(KeyError, match="no step 'nothing'"):
+        trace_to_code(trace, "nothing")
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -145,14 +147,6 @@ def test_scripts_and_notebooks_of_a_recorded_trace_and_of_its_edits(more):
     edits = (Temperature(2.0), BlockKeys((1,)), DropHead(3), SetScore(4, 0, 1.5, head=3))
     for one in (trace, trace.replace(edits)):
         assert not check(one)
-
-
-def test_a_step_with_too_many_numbers_is_given_and_one_that_is_not_there_refused(monkeypatch):
-    trace = recorded()
-    monkeypatch.setattr("attention_core.attention.export.MAX_NUMBERS", 10)
-    assert set(check(trace)) >= {"query", "key", "value"}
-    with pytest.raises(KeyError, match="no step 'nothing'"):
-        trace_to_code(trace, "nothing")
 
 
 def test_a_number_that_was_changed_is_found():

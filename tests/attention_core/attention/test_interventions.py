@@ -46,12 +46,6 @@ def test_edit_changes_context_features_and_answer_but_not_queries(model, image, 
     assert_close(edited.logits, untraced.logits, atol=1e-4, rtol=1e-4)
 
 
-def test_trace_of_an_edited_call_shows_the_edited_weights(model, image):
-    assert_close(model.trace(image, UNIFORM).weights(0), torch.full((784, 784), 1 / 784))
-    blocked = model.trace(image, (BlockKeys((7, 400)),))
-    assert (blocked.weights(0)[:, [7, 400]] == 0).all()
-
-
 @pytest.mark.parametrize("side", [28, 14])
 def test_traced_call_gives_the_same_logits_as_an_untraced_one(model, side):
     images = torch.rand(3, side, side, generator=torch.Generator().manual_seed(side))
@@ -62,25 +56,22 @@ def test_traced_call_gives_the_same_logits_as_an_untraced_one(model, side):
     assert untraced.traces == ()
 
 
-def test_models_steps_lead_from_pixels_to_the_class(model, image):
+def test_steps_lead_from_pixels_to_the_answer_explain_themselves_and_show_edited_weights(model, image):
     names = [step.name for step in steps_of(model.trace(image))]
     wanted = ["pixels", "embedding", "query", "key", "value", "scores", "scaled", "weights", "context", "ffn", "class"]
     assert [name for name in names if name in wanted] == wanted
-
-
-def test_every_step_of_the_model_explains_itself(model, image):
     steps = steps_of(model.trace(image))
     assert len({step.name for step in steps}) == len(steps)
     for step in steps:
         assert tuple(step.value().shape) == step.shape
         assert all((step.title, step.symbol, step.formula, step.code, step.explanation))
         assert step.value().isfinite().all()
-
-
-def test_last_step_is_the_answer(model, image):
     with torch.inference_mode():
         prediction = model(image[None], trace=True)
     assert_close(steps_of(prediction.traces[0])[-1].value()[0], prediction.logits.softmax(-1)[0])
+    assert_close(model.trace(image, UNIFORM).weights(0), torch.full((784, 784), 1 / 784))
+    blocked = model.trace(image, (BlockKeys((7, 400)),))
+    assert (blocked.weights(0)[:, [7, 400]] == 0).all()
 
 
 @pytest.mark.parametrize("shape", [(28, 28), (1, 27, 28), (1, 20, 20), (1, 1, 28, 28)])

@@ -46,16 +46,13 @@ def test_context_is_the_sum_over_all_pairs(n_queries, n_keys, d_k, d_v, n_heads,
         np.testing.assert_allclose(context[head].numpy(), expected, atol=1e-10)
 
 
-def test_a_query_that_may_attend_to_no_pair_gets_zeros():
+def test_a_query_without_pairs_gets_zeros_and_an_ablated_head_hands_over_nothing():
     mask = torch.ones(1, 1, 3, 4, 4, dtype=torch.bool)
     mask[..., 1, :, :] = False
     pairs = [pair_products(*torch.randn(2, 1, 1, 4, width)) for width in (5, 2)]
     context = attend(torch.randn(1, 1, 3, 5), *pairs, mask=mask.flatten(-2)).context[0, 0]
     assert (context[1] == 0).all()
     assert not (context[0] == 0).any()
-
-
-def test_an_ablated_head_hands_over_nothing():
     parts = torch.randn(1, 2, 3, 5)
     context = attend(parts, *(2 * [pair_products(parts, parts)]), edits=(DropHead(1),)).context[0]
     assert (context[1] == 0).all()
@@ -80,13 +77,10 @@ def test_slices_of_a_trace_are_the_weights_and_scores_of_one_query():
     assert trace.story.key_axis.labels[4 * 2 + 3] == "(3, 4)"
 
 
-def test_pairs_of_single_keys_are_refused_where_there_are_none():
+def test_pairs_that_are_none_too_many_or_of_unequal_widths_are_refused_in_words():
     part = torch.randn(1, 4, 5)
     with pytest.raises(ValueError, match="not pairs"):
         pair_weights(trace_of(part, part), 0)
-
-
-def test_too_many_pairs_and_unequal_widths_are_refused_in_words():
     with pytest.raises(ValueError, match="same width, got 3 and 4"):
         pair_products(torch.zeros(5, 3), torch.zeros(5, 4))
     with pytest.raises(ValueError, match="1,000,000 pairs"):

@@ -52,15 +52,12 @@ def test_softmax_scale_and_mask_change_the_numbers_before_them():
     assert origins["inputs"].kind == ""
 
 
-def test_other_scores_let_each_query_meet_each_key():
+def test_other_scores_meet_in_pairs_and_a_lone_query_in_a_product():
     problem = PRESETS["pairs"].problem()
     trace = trace_of(replace(problem, settings=replace(problem.settings, scoring="additive")))
     origin = step_of(trace, "scores").origin(0)
     assert origin.kind == "pairs"
     assert [matrix.numbers.shape for matrix in origin.matrices] == [(3, 2), (2, 3)]
-
-
-def test_a_lone_query_meets_its_keys_in_a_product_of_its_additive_score():
     origin = step_of(explain(load("sentence-attention", "cpu"), read_sentence("Not a bad film.")), "scores").origin(0)
     assert (origin.kind, origin.matrices[0].symbol, len(origin.matrices[0].numbers)) == ("product", "v", 1)
 

@@ -8,21 +8,15 @@ import torch
 from attention_core.attention.positions import sinusoidal
 
 
-def test_waves_have_the_values_of_the_paper():
+def test_waves_have_the_values_of_the_paper_and_products_that_depend_on_the_distance():
     table = sinusoidal(7, 6)
     for position in range(7):
         for pair in range(3):
             angle = position / 10_000 ** (2 * pair / 6)
             assert float(table[position, 2 * pair]) == pytest.approx(math.sin(angle), abs=1e-5)
             assert float(table[position, 2 * pair + 1]) == pytest.approx(math.cos(angle), abs=1e-5)
-
-
-def test_an_odd_width_is_refused():
     with pytest.raises(ValueError, match="d must be even, got 5"):
         sinusoidal(3, 5)
-
-
-def test_dot_products_of_waves_depend_on_the_distance_alone():
     waves = sinusoidal(40, 64)
     products = waves @ waves.T
     for distance in range(20):

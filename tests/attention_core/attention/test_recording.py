@@ -41,7 +41,7 @@ def recording(marian) -> Recording:
     return trace_model(marian, tokens=words, target_tokens=target, input_ids=IDS, decoder_input_ids=IDS[:, :5], item=1)
 
 
-def test_traces_by_number_name_and_in_turn(recording):
+def test_traces_and_heads_have_numbers_and_names_and_a_recording_is_told_in_a_line(recording):
     assert recording[0] is recording.traces[0]
     assert recording[-1] is recording["decoder.1.cross"]
     assert recording[1:3] == recording.traces[1:3]
@@ -50,9 +50,6 @@ def test_traces_by_number_name_and_in_turn(recording):
         recording[6]
     with pytest.raises(KeyError, match=r"decoder\.0\.cross"):
         recording["decoder.9.cross"]
-
-
-def test_heads_have_the_usual_names(recording):
     heads = recording.heads
     assert [head.name for head in heads[:5]] == ["L0H0", "L0H1", "L0H2", "L0H3", "L1H0"]
     head = recording.head("L3H1")
@@ -61,9 +58,6 @@ def test_heads_have_the_usual_names(recording):
     assert repr(head) == "<L3H1 of decoder.0.cross: 5 queries x 9 keys>"
     with pytest.raises(KeyError, match="L0H0 to L5H3"):
         recording.head("L9H0")
-
-
-def test_a_recording_is_told_in_a_line(recording):
     assert repr(recording) == (
         "<Recording of 6: encoder.0.self to decoder.1.cross; 4 heads, 9 queries x 9 keys and others>"
     )
@@ -86,15 +80,22 @@ def test_tokens_that_fit_no_axis_are_counted(tokens, target, says):
     assert recording.note == says
 
 
-def test_tokens_given_once_label_every_axis(recording):
+def test_tokens_given_once_label_every_axis_and_a_table_has_all_heads(recording):
     cross = recording["decoder.0.cross"].story
     assert list(cross.query_axis.labels) == [f"t{n}" for n in range(5)]
     assert list(cross.key_axis.labels) == [f"w{n}" for n in range(9)]
     assert recording["decoder.1.self"].story.key_axis is cross.query_axis
     assert recording["encoder.1.self"].story.query_axis is cross.key_axis
+    table = recording.to_frame().set_index("head")
+    assert len(table) == 24
+    row, weights = table.loc["L3H1"], recording[3].weights(1)
+    assert (row["name"], row["layer"], row["number"]) == ("decoder.0.cross", 3, 1)
+    assert_close(row["largest"], float(weights.amax(1).mean()))
+    assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
+    assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
 
 
-def test_a_tokenizer_labels_every_axis(marian):
+def test_a_tokenizer_labels_every_axis_and_an_item_that_is_not_there_is_told(marian):
     class Tokenizer:
         all_special_tokens = ("</s>",)
 
@@ -105,16 +106,8 @@ def test_a_tokenizer_labels_every_axis(marian):
     story = trace_model(marian, tokens=Tokenizer(), item=1, **inputs)["decoder.0.cross"].story
     assert list(story.key_axis.labels) == [f"n{number}" for number in IDS[1].tolist()]
     assert list(story.query_axis.labels) == [f"n{number}" for number in IDS[1, :5].tolist()]
-
-
-def test_a_table_of_all_heads(recording):
-    table = recording.to_frame().set_index("head")
-    assert len(table) == 24
-    row, weights = table.loc["L3H1"], recording[3].weights(1)
-    assert (row["name"], row["layer"], row["number"]) == ("decoder.0.cross", 3, 1)
-    assert_close(row["largest"], float(weights.amax(1).mean()))
-    assert_close(row["entropy"], float(-(weights * weights.log2()).sum(1).mean()), atol=1e-5, rtol=0)
-    assert row["most_received"] == f"w{int(weights.mean(0).argmax())}"
+    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
+        trace_model(marian, item=2, **PADDED, decoder_input_ids=IDS[:, :5])
 
 
 def test_a_query_without_a_choice_does_not_count_in_the_table():
@@ -126,11 +119,6 @@ def test_a_query_without_a_choice_does_not_count_in_the_table():
         summary = summarise(causal[0], head)
         assert_close(table["largest"][head], float(causal[0].weights(head)[1:].amax(1).mean()))
         assert_close(table["entropy"][head], summary.entropy, atol=1e-5, rtol=0)
-
-
-def test_an_item_that_is_not_there_is_told(marian):
-    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
-        trace_model(marian, item=2, **PADDED, decoder_input_ids=IDS[:, :5])
 
 
 @pytest.mark.parametrize("item", [0, 1])

@@ -6,14 +6,11 @@ from torch.testing import assert_close
 from attention_core.attention.rotations import rotary_angles, rotate
 
 
-def test_angles_turn_slower_from_pair_to_pair():
+def test_angles_turn_slower_from_pair_to_pair_and_products_depend_on_the_distance():
     angles = rotary_angles(5, 8)
     assert angles.shape == (5, 4)
     assert (angles[1].diff() < 0).all()
     assert not angles[0].any()
-
-
-def test_dot_products_of_rotated_vectors_depend_on_the_distance_alone():
     angles, vectors = rotary_angles(9, 8), torch.randn(2, 1, 8, generator=torch.Generator().manual_seed(0))
     query, key = (rotate(vector.expand(9, 8), angles) for vector in vectors)
     products = query @ key.T

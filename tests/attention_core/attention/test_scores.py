@@ -79,12 +79,23 @@ def key():
     return randn(N_KEYS, D, seed=12)
 
 
-def test_the_first_step_is_called_scores_and_the_last_equals_the_call(score, query, key):
+def test_stages_bounds_plain_values_and_other_types_agree_with_the_call(score, query, key):
     steps = score.steps(D)
     assert steps[0].text.name == "scores"
     assert len({step.text.name for step in steps}) == len(steps)
     exactly(steps[-1].compute(query, key), score(query, key))
     assert all((text.title, text.symbol, text.formula, text.code, text.explanation) for text, _ in steps)
+    factor = score.bound(D)
+    if factor is not None:
+        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * factor
+        assert (score(query, key).abs() <= bound * (1 + 1e-12)).all()
+    assert ScaledDot(0.3, cap=2.0).bound(D) == 0.3
+    again = score_from_json(json.loads(json.dumps(score.to_json_value())))
+    assert torch.equal(again(query, key), score(query, key))
+    assert (again.name, again.to_json_value()) == (score.name, score.to_json_value())
+    single = score.to(torch.float32)
+    assert single(query.float(), key.float()).dtype == torch.float32
+    torch.testing.assert_close(single(query.float(), key.float()).double(), score(query, key), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("cols", [slice(2, 5), [6, 0], torch.tensor([3, 3, 1]), slice(None)], ids=str)
@@ -101,30 +112,12 @@ def test_fused_attention_equals_softmax_of_the_scores(score):
         exactly(score(query, key), query @ key.transpose(-2, -1) * factor)
 
 
-def test_dot_products_go_through_the_fused_kernel_whatever_their_scale():
+def test_dot_products_go_through_the_fused_kernel_and_zeros_have_cosine_zero():
     for fused in (Dot(), ScaledDot(), ScaledDot(0.3), Scaled(Dot(), None, 2.0)):
         assert fused.dot_factor(D) is not None
     assert ScaledDot(cap=3.0).dot_factor(D) is None
-
-
-def test_no_score_is_larger_than_the_bound_says(score, query, key):
-    factor = score.bound(D)
-    if factor is not None:
-        bound = query.norm(dim=1)[:, None] * key.norm(dim=1) * factor
-        assert (score(query, key).abs() <= bound * (1 + 1e-12)).all()
-    assert ScaledDot(0.3, cap=2.0).bound(D) == 0.3
-
-
-def test_plain_values_bring_the_same_function_back(score, query, key):
-    again = score_from_json(json.loads(json.dumps(score.to_json_value())))
-    assert torch.equal(again(query, key), score(query, key))
-    assert (again.name, again.to_json_value()) == (score.name, score.to_json_value())
-
-
-def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key):
-    single = score.to(torch.float32)
-    assert single(query.float(), key.float()).dtype == torch.float32
-    torch.testing.assert_close(single(query.float(), key.float()).double(), score(query, key), atol=1e-4, rtol=1e-4)
+    scores = Cosine()(torch.zeros(1, 3), torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+    assert torch.equal(scores, torch.zeros(1, 2))
 
 
 def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
@@ -142,7 +135,7 @@ def test_the_numbers_of_a_cell_end_in_the_cells_number(score, query, key):
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_plain_parameters_are_accepted_also_for_other_widths(name):
+def test_parameters_of_any_width_are_accepted_wrong_ones_refused_and_words_are_there(name):
     kind = SCORES[name]
     for d_q, d_k in ((3, 3), (2, 5)) if kind.parameter_names() else ((3, 3),):
         for hidden in (None, 6):
@@ -151,17 +144,9 @@ def test_plain_parameters_are_accepted_also_for_other_widths(name):
             scores = kind(*plain.values())(randn(N_QUERIES, d_q), randn(N_KEYS, d_k))
             assert scores.shape == (N_QUERIES, N_KEYS)
             assert scores.isfinite().all()
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_wrong_widths_are_refused_in_words(name):
     with pytest.raises(ValueError, match=r"got|know|need") as told:
         made(name, 2, 2)(randn(N_QUERIES, 3), randn(N_KEYS, 4))
     assert any(width in str(told.value) for width in ("3", "7"))
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_every_function_says_its_short_form_and_its_picture(name):
     assert SCORES[name].short
     assert SCORES[name].picture.endswith(".")
 
@@ -173,15 +158,12 @@ def test_l2_distance_is_minus_the_squared_distance_over_two_tau(tau, query, key)
     assert (Scaled(L2(), 1.0, 1e-4)(query, key).softmax(-1).argmax(-1) == expected.argmax(-1)).all()
 
 
-def test_l2_distance_orders_keys_of_one_length_as_the_dot_product_does(query, key):
+def test_l2_distance_orders_keys_of_one_length_as_dots_do_and_trains_where_they_coincide(query, key):
     unit = torch.nn.functional.normalize(key, dim=-1)
     exactly(L2()(query, unit).softmax(-1), Dot()(query, unit).softmax(-1))
     long = torch.cat([query[:1], 100 * query[:1]])
     assert Dot()(query[:1], long).argmax() == 1
     assert L2()(query[:1], long).argmax() == 0
-
-
-def test_l2_distance_trains_even_where_query_and_key_coincide():
     query = randn(3, D).requires_grad_()
     L2()(query, query.detach()).softmax(-1).square().sum().backward()
     assert query.grad.isfinite().all()
@@ -193,7 +175,7 @@ def city_block(monkeypatch):
 
 
 @pytest.mark.usefixtures("city_block")
-def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
+def test_a_function_made_up_in_this_test_is_known_to_the_workbench_and_compared_with_all():
     tables = {"Q": randn(2, 3).numpy(), "K": randn(4, 3, seed=1).numpy(), "V": randn(4, 2).numpy()}
     chosen = Settings(scoring="city block", temperature=2.0)
     problem = Problem(tables, settings=chosen)
@@ -201,10 +183,6 @@ def test_a_function_made_up_in_this_test_is_known_to_the_workbench():
     expected = -(np.abs(tables["Q"][:, None] - tables["K"][None])).sum(-1)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), expected, atol=1e-12)
     np.testing.assert_allclose(trace.scores().numpy(), expected / math.sqrt(3) / 2, atol=1e-12)
-
-
-@pytest.mark.usefixtures("city_block")
-def test_a_function_made_up_in_this_test_is_compared_with_all_others():
     model = load("scoring-functions", "cpu")
     functions = model.scores(2)
     assert list(functions)[-1] == "city block"
@@ -326,11 +304,6 @@ def test_stages_end_in_the_scores_of_the_call(d):
         Location(w[:, :d]),
     ):
         assert torch.equal(score.steps(d)[-1].compute(q, k), score(q, k)), score.name
-
-
-def test_a_vector_of_zeros_has_cosine_zero_not_nan():
-    scores = Cosine()(torch.zeros(1, 3), torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
-    assert torch.equal(scores, torch.zeros(1, 2))
 
 
 @pytest.mark.parametrize(

@@ -60,17 +60,12 @@ def test_every_model_that_has_a_trace_is_run():
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_lines_of_a_trained_model(name):
+def test_lines_of_a_trained_model_whether_or_not_its_attention_was_edited(name):
     model = load(name, "cpu")
     for trace in TRACES[name](name, model, ()):
         check(trace)
         if trace.n_keys > 1:
             check(trace.replace((Temperature(2.0), BlockKeys((1,)), SetScore(0, 0, 1.5, head=0))))
-
-
-@pytest.mark.parametrize("name", TRACES)
-def test_lines_of_a_trained_model_whose_attention_was_edited(name):
-    model = load(name, "cpu")
     several = [UNIFORM, (Temperature(0.5), *([] if name in ONE_KEY else [BlockKeys((1,))]), DropHead(0))]
     several.append((SetScore(0, 0, 1.5, head=0),))
     for edits in several:

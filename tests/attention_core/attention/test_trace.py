@@ -53,20 +53,18 @@ def traces(draw):
 
 
 @given(traces())
-def test_each_row_of_the_weights_sums_to_one_or_is_blind(trace):
+def test_rows_sum_to_one_masked_cells_are_zero_and_the_context_is_the_weighted_sum(trace):
     for head in range(N_HEADS):
         sums = trace.weights(head).sum(1)
         seen = sums > 0.5
         assert_close(sums[seen], torch.ones(int(seen.sum())))
         assert (trace.weights(head)[~seen] == 0).all()
-
-
-@given(traces())
-def test_masked_cells_are_exactly_zero_and_the_others_are_not(trace):
     allowed = trace.allowed(1)
     if allowed is not None:
         assert (trace.weights(1)[~allowed] == 0).all()
         assert (trace.weights(1)[allowed] > 0).all()
+    for head in range(N_HEADS):
+        assert_close(trace.context(head), trace.weights(head) @ trace.value[head], atol=1e-5, rtol=1e-4)
 
 
 @given(traces(), st.randoms(use_true_random=False))
@@ -102,12 +100,6 @@ def test_blind_queries_are_named_and_get_zeros():
     assert not any(trace.weights(0).isnan().flatten())
 
 
-@given(traces())
-def test_context_is_the_weighted_sum_of_the_values(trace):
-    for head in range(N_HEADS):
-        assert_close(trace.context(head), trace.weights(head) @ trace.value[head], atol=1e-5, rtol=1e-4)
-
-
 def test_summary_in_blocks_equals_the_direct_one():
     mask = torch.rand(ROWS_AT_ONCE + 5, 19, generator=torch.Generator().manual_seed(3)) < 0.8
     mask[:, 4] = True
@@ -123,28 +115,22 @@ def test_summary_in_blocks_equals_the_direct_one():
     assert_close(everyone.received.sum(), torch.tensor(1.0))
 
 
-def test_row_mean_of_the_scores_is_what_the_softmax_ignores():
+def test_scores_ignore_row_means_and_uniform_attention_has_the_largest_entropy():
     trace = make_trace()
     centred = trace.scores(0) - trace.summary(0).score_row_mean[:, None]
     assert_close(centred.softmax(-1), trace.weights(0))
-
-
-def test_uniform_attention_has_the_largest_entropy():
     summary = make_trace(edits=UNIFORM).summary(0)
     assert_close(summary.entropy, torch.full((11,), math.log2(13)))
     assert_close(summary.received, torch.full((13,), 1 / 13))
 
 
-def test_replaced_intervention_changes_normaliser_weights_and_context():
+def test_edits_change_normaliser_weights_and_context():
     fused = make_trace()
     kept = make_trace(fused_context=torch.zeros(N_HEADS, 11, D_V), normaliser=torch.zeros(N_HEADS, 11))
     edited = kept.replace((BlockKeys((4,)),))
     assert (edited.weights(0)[:, 4] == 0).all()
     assert_close(edited.weights(0).sum(1), torch.ones(11))
     assert not torch.allclose(edited.context(0), fused.context(0))
-
-
-def test_ablated_head_has_no_context_in_the_trace():
     trace = make_trace(edits=(DropHead(1),))
     assert (trace.context(1) == 0).all()
     assert (trace.context(0) != 0).any()
@@ -166,11 +152,19 @@ def test_summary_never_holds_the_whole_matrix(monkeypatch):
     assert len(seen) >= 3
 
 
-def test_steps_come_in_reading_order_and_name_the_mask_only_where_there_is_one():
+def test_steps_come_in_reading_order_with_their_shapes_and_a_missing_one_is_named():
     assert [step.name for step in steps_of(make_trace())] == ["scores", "scaled", "weights", "context"]
     masked = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
     assert [step.name for step in steps_of(masked)] == ["scores", "scaled", "mask", "weights", "context"]
     assert (step_of(masked, "mask").value(0)[0, 1:] == -math.inf).all()
+    trace = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
+    for step in steps_of(trace):
+        assert tuple(step.value(1).shape) == step.shape
+        assert_close(step.value(1, [3, 1], [0, 2]), step.value(1)[[3, 1]][:, [0, 2]])
+    trace = make_trace()
+    assert_close(step_of(trace, "scaled").value(0), step_of(trace, "scores").value(0) / math.sqrt(D_K))
+    with pytest.raises(KeyError, match=r"no step 'nonsense', there are \['scores'"):
+        step_of(make_trace(), "nonsense")
 
 
 @pytest.mark.parametrize(
@@ -205,24 +199,7 @@ def test_no_formula_adds_up_the_context_of_a_head_that_was_switched_off():
     assert cell_formula(trace, context, 1, 2, 0).startswith("c_{3} = ")
 
 
-def test_each_steps_shape_is_that_of_its_matrix():
-    trace = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
-    for step in steps_of(trace):
-        assert tuple(step.value(1).shape) == step.shape
-        assert_close(step.value(1, [3, 1], [0, 2]), step.value(1)[[3, 1]][:, [0, 2]])
-
-
-def test_scaled_step_is_the_raw_step_over_the_root_of_d_k():
-    trace = make_trace()
-    assert_close(step_of(trace, "scaled").value(0), step_of(trace, "scores").value(0) / math.sqrt(D_K))
-
-
-def test_step_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(KeyError, match=r"no step 'nonsense', there are \['scores'"):
-        step_of(make_trace(), "nonsense")
-
-
-def test_shapes_and_axes_that_do_not_fit_are_refused():
+def test_axes_and_shapes_that_do_not_fit_are_refused_and_pictures_read_line_by_line():
     query, key, value = torch.zeros(1, 5, 3), torch.zeros(1, 7, 3), torch.zeros(1, 7, 4)
     with pytest.raises(ValueError, match=r"query must be \(n_heads, n, d\)"):
         trace_of(query[0], key, value)
@@ -232,9 +209,6 @@ def test_shapes_and_axes_that_do_not_fit_are_refused():
         trace_of(query, key, value, keys=Axis.numbered("keys", 6))
     with pytest.raises(ValueError, match=r"grid \(2, 2\) has 4 cells for 7 labels"):
         Axis("keys", list("abcdefg"), (2, 2))
-
-
-def test_picture_axis_reads_line_by_line():
     axis = Axis.picture("pixels", 2, 3)
     assert axis.grid == (2, 3)
     assert axis.labels[4] == "row 2, column 2"

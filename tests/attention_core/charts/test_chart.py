@@ -69,25 +69,28 @@ def test_a_spec_is_compiled_once_for_equal_arguments():
     assert third.spec["layer"][0]["encoding"]["x"]["title"] == "another title"
 
 
-def test_what_is_made_of_a_chart_leaves_the_compiled_spec_alone():
+def test_changes_leave_the_compiled_spec_alone_and_other_properties_are_drawn_and_saved():
     spec, made = chart().to_dict(), chart().to_altair()
     spec["layer"][0]["mark"]["type"] = "area"
     made.layer[0].mark.type = "line"
     assert [layer["mark"]["type"] for layer in chart().spec["layer"]] == ["point"]
-
-
-def test_other_properties_are_drawn_and_saved():
     wide = chart().properties(width=321, title="above")
     assert (wide.spec["width"], wide.spec["title"]) == (321, "above")
     assert wide.to_dict()["width"] == wide.to_altair().width == 321
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_it_becomes_a_chart_of_altairs_that_says_the_same(name):
+def test_charts_become_altair_s_and_themed_files_and_same_numbers_give_the_same_spec(name):
     drawn = CHARTS[name](2)
     made = drawn.to_altair()
     assert isinstance(made, altair.LayerChart if "layer" in drawn.spec else altair.Chart)
     assert json.loads(json.dumps(made.to_dict())) == json.loads(json.dumps(drawn.to_dict()))
+    specs = [json.dumps(valid(CHARTS[name](seed))) for seed in (2, 3, 2)]
+    assert specs[0] == specs[2] != specs[1]
+    file = themed(CHARTS[name](1).to_dict())
+    assert file["config"]["background"] == "#ffffff"
+    assert CHARTS[name](1).to_dict()["config"].get("background") is None
+    (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)
 
 
 def test_what_people_call_is_a_chart_of_altairs_that_can_be_put_beside_others(tmp_path):
@@ -105,17 +108,3 @@ def test_it_shows_itself_in_a_notebook():
     spec = drawn.to_dict()
     assert spec["$schema"] == altair.SCHEMA_URL
     assert [row["x"] for row in spec["datasets"]["dots"]] == [0.5, None]
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_same_numbers_give_the_same_spec_and_others_another(name):
-    specs = [json.dumps(valid(CHARTS[name](seed))) for seed in (2, 3, 2)]
-    assert specs[0] == specs[2] != specs[1]
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_file_has_a_theme_and_is_valid(name):
-    file = themed(CHARTS[name](1).to_dict())
-    assert file["config"]["background"] == "#ffffff"
-    assert CHARTS[name](1).to_dict()["config"].get("background") is None
-    (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)

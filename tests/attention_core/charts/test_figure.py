@@ -60,11 +60,24 @@ def unpacked(pdf: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_svg_keeps_words_and_names_letters_with_what_may_stand_for_them(make):
+def test_every_format_names_or_embeds_its_letters_and_states_the_width_asked_for(make):
     svg = figure(make(), "svg", title=TITLE)
     assert TITLE in words_of(svg)
     families = {text.get("font-family") for text in ET.fromstring(svg).iter(f"{SVG}text")}
     assert families == {"Liberation Sans, Arial, Helvetica, sans-serif"}
+    inside = unpacked(figure(make(), "pdf", title=TITLE))
+    assert re.search(rb"/BaseFont ?/[A-Z]{6}\+LiberationSans", inside)
+    assert b"/FontFile2" in inside
+    assert inside.count(b"/Subtype /Image") < 6
+    root = ET.fromstring(figure(make(), "svg", width=COLUMN))
+    assert root.get("width") == "85.00mm"
+    across, down = map(float, root.get("viewBox").split()[2:])
+    assert float(root.get("height").removesuffix("mm")) == pytest.approx(85 * down / across, abs=0.01)
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", unpacked(figure(make(), "pdf", width=COLUMN)))
+    assert float(box[1]) == pytest.approx(COLUMN / 25.4 * 72, abs=0.01)
+    png = Image.open(io.BytesIO(figure(make(), "png", width=COLUMN)))
+    assert png.size == (2 * across, 2 * down)
+    assert png.width / png.info["dpi"][0] * 25.4 == pytest.approx(COLUMN, rel=0.01)
 
 
 def test_svg_has_the_labels_the_numbers_and_the_colour_bar():
@@ -81,27 +94,6 @@ def test_a_picture_is_written_once_and_inside_the_file(make):
     urls = [data_url(part) for part in pictures if isinstance(part, bytes)]
     assert urls
     assert [svg.count(url.encode()) for url in urls] == [1] * len(urls)
-
-
-@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_pdf_embeds_its_letters(make):
-    inside = unpacked(figure(make(), "pdf", title=TITLE))
-    assert re.search(rb"/BaseFont ?/[A-Z]{6}\+LiberationSans", inside)
-    assert b"/FontFile2" in inside
-    assert inside.count(b"/Subtype /Image") < 6
-
-
-@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
-def test_all_formats_state_the_width_that_was_asked_for(make):
-    root = ET.fromstring(figure(make(), "svg", width=COLUMN))
-    assert root.get("width") == "85.00mm"
-    across, down = map(float, root.get("viewBox").split()[2:])
-    assert float(root.get("height").removesuffix("mm")) == pytest.approx(85 * down / across, abs=0.01)
-    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", unpacked(figure(make(), "pdf", width=COLUMN)))
-    assert float(box[1]) == pytest.approx(COLUMN / 25.4 * 72, abs=0.01)
-    png = Image.open(io.BytesIO(figure(make(), "png", width=COLUMN)))
-    assert png.size == (2 * across, 2 * down)
-    assert png.width / png.info["dpi"][0] * 25.4 == pytest.approx(COLUMN, rel=0.01)
 
 
 def test_png_shows_its_words():

@@ -98,7 +98,7 @@ def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
     assert (pixels(dull, 0, 0) == nearest(dull, np.array([UNIFORM_AT]))).all()
 
 
-def test_heads_of_uneven_layers_can_be_clicked():
+def test_heads_of_uneven_layers_can_be_clicked_and_many_small_ones_are_numbered_sparsely():
     drawn = mosaic([random_trace(1, 6), random_trace(3, 6)], size=30)
     notes = [["one"], ["two", "three", "four"]]
     spec = valid(heads_chart(drawn, notes, chosen=(1, 2), select="head"))
@@ -107,9 +107,6 @@ def test_heads_of_uneven_layers_can_be_clicked():
     assert told == {(0, 0, "one"), (1, 0, "two"), (1, 1, "three"), (1, 2, "four")}
     assert "its largest" in str(spec)
     assert str(spec).count("data:image/png") == 1
-
-
-def test_many_small_heads_are_numbered_sparsely():
     trace = random_trace(32, 4)
     spec = valid(heads_chart(mosaic([trace], size=12), [[""] * 32], chosen=(0, 0)))
     texts = [row["text"] for data in spec["datasets"].values() for row in data if "text" in row]

@@ -55,7 +55,7 @@ def chart_of(matrix, role=Role.WEIGHTS, **options):
     return matrix_chart(matrix, *axes, role, title="weight", **options)
 
 
-def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay_apart():
+def test_small_matrices_are_cells_at_positions_with_the_matrix_s_values():
     spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
     rows = next(iter(spec["datasets"].values()))
     assert len(rows) == 12
@@ -64,11 +64,6 @@ def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay
     assert {encoding["field"] for encoding in find_all(spec, "y")} == {"row"}
     labels = find_all(find_all(spec, "x"), "labelExpr")
     assert json.dumps(["a", "b", "b", "a"]) in labels[0]
-
-
-def test_values_in_the_spec_are_the_matrixs():
-    spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
-    rows = next(iter(spec["datasets"].values()))
     assert [row["value"] for row in rows] == pytest.approx(MATRIX.ravel().tolist())
 
 
@@ -92,27 +87,33 @@ def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
         assert list(VIRIDIS) in find_all(spec, "range")
 
 
-def test_weights_start_at_zero_and_signed_values_lie_around_zero():
+def test_ramps_begin_at_zero_and_name_the_uniform_weight_and_a_scale_that_is_not_linear():
     assert ramp_for(Role.WEIGHTS, MATRIX, 4).low == 0
     signed = ramp_for(Role.SCORES, MATRIX - 0.5, 4)
     rising = ramp_for(Role.OUTPUT, MATRIX, 4)
     assert (rising.low, rising.colours) == (0, signed.colours[2:]), "above 0 an output has the colours of its factors"
     assert signed.low == -signed.high
     assert signed_ramp(np.zeros((2, 2))).high > 0
-
-
-def test_uniform_weight_is_named_on_the_colour_bar_and_visible():
     ramp = weights_ramp(784, 0.2)
     assert ramp.reference == pytest.approx(1 / 784)
     assert ramp.reference_label == "1/784"
     assert ramp.position(np.array([1 / 784])) > 0.15  # not lost in the dark
     assert "1/784" in json.dumps(chart_of(large_matrix(80), ramp=ramp).to_dict())
+    assert bar_of(weights_ramp(5), "weight")["legend"]["title"] == "weight"
+    assert bar_of(weights_ramp(500), "weight")["legend"]["title"] == "weight, not linear"
 
 
-def test_largest_matrix_of_cells_and_smallest_image():
+def test_images_begin_above_the_largest_matrix_of_cells_and_have_at_most_600_kb():
     cells, image = (chart_of(large_matrix(n)).to_dict() for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
     assert not find_all(cells, "url")
     assert find_all(image, "url")
+    assert 100_000 < bytes_sent(chart_of(large_matrix(), size=500, marked_row=400).to_dict()) <= 600_000
+    image = np.zeros((28, 28), np.float32)
+    image[5:8, 8:20] = image[5:24, 16:19] = 1
+    weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
+    spec = chart_of(weights).to_dict()
+    assert bytes_sent(spec) <= 600_000
+    assert len(np.unique(decode_image(spec).reshape(-1, 4), axis=0)) > 50
 
 
 def bytes_sent(spec) -> int:
@@ -124,19 +125,6 @@ def bytes_sent(spec) -> int:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
     return sink.getvalue().size + len(json.dumps(without_data))
-
-
-def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
-    assert 100_000 < bytes_sent(chart_of(large_matrix(), size=500, marked_row=400).to_dict()) <= 600_000
-
-
-def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
-    image = np.zeros((28, 28), np.float32)
-    image[5:8, 8:20] = image[5:24, 16:19] = 1
-    weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
-    spec = chart_of(weights).to_dict()
-    assert bytes_sent(spec) <= 600_000
-    assert len(np.unique(decode_image(spec).reshape(-1, 4), axis=0)) > 50
 
 
 def decode_image(spec) -> np.ndarray:
@@ -198,7 +186,7 @@ def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
     assert any(param.get("bind") == "scales" for params in find_all(spec, "params") for param in params)
 
 
-def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
+def test_blocks_of_an_image_tell_mean_and_largest_value_and_the_marked_row_its_numbers():
     matrix = np.zeros((80, 80))
     matrix[3, 70] = 5
     rows = next(rows for rows in chart_of(matrix).to_dict()["datasets"].values() if "largest" in rows[0])
@@ -206,9 +194,6 @@ def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
     assert (block["rows"], block["cols"]) == ("3 to 4", "71 to 72")
     assert block["mean"] == pytest.approx(5 / 4)
     assert len(rows) == 40 * 40
-
-
-def test_rows_of_an_image_are_selected_one_by_one_and_the_marked_one_tells_its_numbers():
     matrix = large_matrix()
     data = chart_of(matrix, select="cell", marked_row=7).data
     assert next(iter(data)) == "row", "what the browser shows as the chart's data"
@@ -235,14 +220,11 @@ def test_very_large_matrix_is_reduced_without_losing_its_brightest_cell():
     assert small.sum() == 1
 
 
-def test_marked_row_is_drawn_in_small_and_large_matrices():
+def test_marked_rows_and_numbers_are_drawn_where_there_is_room():
     for matrix in (MATRIX, large_matrix(100)):
         plain, marked = (chart_of(matrix, marked_row=row).to_dict() for row in (None, 2))
         assert len(marked["layer"]) > len(plain["layer"])
         assert "#0072B2" in json.dumps(marked)
-
-
-def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find_all(chart_of(MATRIX).to_dict(), "mark"))
     assert not any(mark["type"] == "text" for mark in find_all(chart_of(large_matrix(40)).to_dict(), "mark"))
     opaque = chart_of(MATRIX, ramp=Ramp(VIRIDIS, 0.0, 1.0)).to_dict()
@@ -250,17 +232,16 @@ def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert set(contrast) == {"#ffffff", DARK_COLOUR}
 
 
-def test_axes_that_do_not_fit_are_refused():
+def test_charts_are_as_large_as_asked_and_refuse_axes_that_do_not_fit():
     with pytest.raises(ValueError, match=r"matrix \(3, 4\) does not fit axes of 4 and 3"):
         matrix_chart(MATRIX, COLS, ROWS, Role.WEIGHTS)
-
-
-def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
     spec = chart_of(large_matrix(100), size=480).to_dict()
     assert (spec["width"], spec["height"]) == (480, 480)
     thin = chart_of(np.ones((784, 2)), size=480).to_dict()
     assert thin["height"] == 480
     assert 40 <= thin["width"] < 480
+    spec = picture(np.zeros((10, 20)), INK_RAMP, size=200).to_dict()
+    assert (spec["width"], spec["height"]) == (200, 100)
 
 
 @pytest.mark.parametrize("matrix", [np.zeros((70, 70)), np.full((70, 70), 0.5), np.full((3, 3), np.nan)])
@@ -294,11 +275,6 @@ def test_other_numbers_leave_the_spec_of_a_picture_as_it_is():
     assert list(scaled.data["bar"]["number"]) == [-3, 0, 3]
 
 
-def test_colour_bar_that_is_not_linear_says_so():
-    assert bar_of(weights_ramp(5), "weight")["legend"]["title"] == "weight"
-    assert bar_of(weights_ramp(500), "weight")["legend"]["title"] == "weight, not linear"
-
-
 def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
     words = Axis("words", [f"word {i}" for i in range(11)])
     chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
@@ -315,33 +291,22 @@ PICTURE = np.arange(784.0).reshape(28, 28) / 784
 PICTURE_RAMP = weights_ramp(784, 1.0)
 
 
-def test_every_pixel_answers_the_mouse_with_its_place_and_value():
+def test_every_pixel_answers_the_mouse_and_marks_and_outlines_lie_where_they_belong():
     rows = rows_with(picture(PICTURE, PICTURE_RAMP, title="weight"), "position")
     assert len(rows) == 784
     row = rows[3 * 28 + 17]
     assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
     numbers = rows_with(picture(PICTURE, PICTURE_RAMP, title="weight"), "weight")
     assert numbers[row["position"]]["weight"] == pytest.approx(PICTURE[3, 17])
-
-
-def test_marked_pixel_is_framed_where_it_is():
     rows = [row for row in rows_of(picture(PICTURE, PICTURE_RAMP, marked=101)) if row.get("left") == 17.5]
     assert rows[0]["top"] == 3.5
-
-
-def test_outline_marks_the_ink():
     ink = np.zeros((28, 28))
     ink[5, 6:9] = 1
     rows = [row for row in rows_of(picture(PICTURE, PICTURE_RAMP, outline=ink)) if row.get("top") == 5.5]
     assert [row["left"] for row in rows] == [6.5, 7.5, 8.5]
 
 
-def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
-    spec = picture(np.zeros((10, 20)), INK_RAMP, size=200).to_dict()
-    assert (spec["width"], spec["height"]) == (200, 100)
-
-
-def test_contact_sheet_shows_every_dimension_with_its_name():
+def test_contact_sheets_name_every_dimension_and_keep_proportions():
     pictures = np.random.default_rng(0).normal(size=(11, 28, 28))
     labels = [f"Q[:, {number}]" for number in range(11)]
     rows = rows_with(contact_sheet(pictures, labels, PICTURE_RAMP, columns=4, size=50, marked=30), "url")
@@ -349,9 +314,12 @@ def test_contact_sheet_shows_every_dimension_with_its_name():
     assert len({(row["left"], row["top"]) for row in rows}) == 11
     assert len({row["left"] for row in rows}) == 4
     assert len({row["url"] for row in rows}) == 11
+    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), PICTURE_RAMP, columns=2, size=96)
+    row = rows_with(chart, "url")[0]
+    assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
 
 
-def test_bars_show_both_models_for_every_class():
+def test_bars_show_every_class_in_the_given_order_and_need_one_label_per_value():
     series = {"attention": [0.1, 0.9], "feed-forward": [0.5, 0.5]}
     spec = probability_bars(series, ["0", "1"]).to_dict()
     rows = next(iter(spec["datasets"].values()))
@@ -362,14 +330,8 @@ def test_bars_show_both_models_for_every_class():
         ("feed-forward", "1", 0.5),
     ]
     assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
-
-
-def test_bars_need_one_label_per_value():
     with pytest.raises(ValueError, match="zip"):
         probability_bars({"one": [0.5, 0.5]}, ["0"])
-
-
-def test_plain_bars_keep_the_order_given():
     spec = bars([3, -1], ["b", "a"], title="score", colour="#0072B2").to_dict()
     assert spec["encoding"]["y"]["sort"] == ["b", "a"]
 
@@ -382,12 +344,6 @@ def test_layers_of_a_picture_lie_over_one_another_the_top_one_first(labels, mark
     images = [row[layer["encoding"]["url"]["field"]] for layer in spec["layer"] if layer["mark"]["type"] == "image"]
     assert images == [data_url(below), data_url(above)]
     assert ("marked" in spec["datasets"]) == (marked is not None)
-
-
-def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
-    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), PICTURE_RAMP, columns=2, size=96)
-    row = rows_with(chart, "url")[0]
-    assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
 
 
 @pytest.fixture(scope="module")
@@ -414,29 +370,20 @@ def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     assert stable_spec(chart) != stable_spec(small_chart)
 
 
-def test_form_suits_the_step(steps):
+def test_step_charts_have_the_form_columns_ink_and_reach_that_were_asked_for(steps):
     for name, size in {"pixels": (380, 380), "query": (484, 548), "weights": (500, 500), "class": (440, 260)}.items():
         spec = step_chart(steps[name]).to_dict()
         assert (spec["width"], spec["height"]) == size
     assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
     pictures = step_chart(steps["query"]).to_dict()
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
-
-
-def test_columns_of_a_step_are_chosen_also_by_the_old_name(steps):
     chart = step_chart(steps["query"], columns=[0, 3])
     assert [len(rows) for rows in chart.to_dict()["datasets"].values() if "url" in rows[0]] == [2]
     with pytest.warns(DeprecationWarning, match="columns"):
         assert stable_spec(step_chart(steps["query"], shown=[0, 3])) == stable_spec(chart)
-
-
-def test_ink_goes_with_the_page(steps):
     light, dark = (stable_spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
     assert light != dark
     assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)
-
-
-def test_a_saved_step_reaches_as_far_as_those_beside_it(steps):
     plain, wide = (stable_spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
     assert 1000 not in bar_numbers(plain)
     assert bar_numbers(wide) == [-1000, 0, 1000]

@@ -49,12 +49,16 @@ def canvas_of(*pens, side=240, background=(255, 255, 255)):
     return canvas
 
 
-def test_ink_stays_where_and_as_large_as_it_was_drawn():
+def test_ink_stays_as_large_as_it_was_drawn_and_thin_or_transparent_strokes_do_not_fade():
     canvas = canvas_of((60, 24, "#000000"))
     picture = ink_picture(canvas, (60, 60)).picture
     assert picture.shape == (60, 60)
     np.testing.assert_allclose(picture[15:21, 10:50], 1)
     assert picture.sum() == pytest.approx(6 * 40)
+    assert ink_picture(canvas_of((100, 1, "#000000"), side=480), (60, 60)).picture.max() == 1
+    canvas = canvas_of((100, 12, "#000000"))
+    canvas[..., 3] = np.where(canvas[..., 0] == 0, 255, 0)
+    assert ink_picture(canvas, (60, 60)).picture.max() == 1
 
 
 @pytest.mark.parametrize(
@@ -64,16 +68,6 @@ def test_ink_is_ink_whatever_its_colour_and_the_paper_s(ink, paper):
     picture = ink_picture(canvas_of((100, 12, ink), background=paper), (60, 60)).picture
     assert picture.max() == 1
     assert (picture > 0.5).sum() == 3 * 40
-
-
-def test_thin_strokes_do_not_fade():
-    assert ink_picture(canvas_of((100, 1, "#000000"), side=480), (60, 60)).picture.max() == 1
-
-
-def test_transparent_canvases_are_laid_on_white():
-    canvas = canvas_of((100, 12, "#000000"))
-    canvas[..., 3] = np.where(canvas[..., 0] == 0, 255, 0)
-    assert ink_picture(canvas, (60, 60)).picture.max() == 1
 
 
 @pytest.mark.parametrize("shape", [(100, 100), (200, 640)])
@@ -138,11 +132,15 @@ def test_random_colours_are_nearest_to_a_pen_of_their_name_or_a_related_one():
     assert np.mean(hits) > 0.95
 
 
-def test_sketched_digits_have_the_size_and_place_that_was_asked_for():
+def test_sketched_digits_have_their_size_and_place_and_those_of_a_scene_lie_apart():
     for digit in range(10):
         points = np.concatenate([one.path for one in digit_strokes(digit, (120, 90), 80)])
         assert points[:, 1].max() - points[:, 1].min() == pytest.approx(0.89 * 80)
         np.testing.assert_allclose((points.max(0) + points.min(0)) / 2, [120, 90])
+    strokes = random_scene(2, 320)
+    assert {one.colour for one in strokes} <= set(PEN.values())
+    canvas = draw_paths([one.path for one in strokes], 320, 8)
+    assert 0.01 < (canvas[..., 0] < 128).mean() < 0.3
 
 
 @pytest.mark.parametrize("number", ["7", "42", "271828"])
@@ -153,7 +151,7 @@ def test_a_sketched_number_stays_on_its_canvas(number):
     assert points[:, 1].max() < 156
 
 
-def test_clutter_is_known_again_by_its_pen_and_a_seed_makes_the_same_again():
+def test_clutter_and_scenes_are_the_same_again_from_their_seed():
     one, again = (clutter_strokes(9, 256, np.random.default_rng(4)) for _ in range(2))
     assert len(one) == 9
     assert {stroke.width for stroke in one} == {CLUTTER_WIDTH}
@@ -162,13 +160,12 @@ def test_clutter_is_known_again_by_its_pen_and_a_seed_makes_the_same_again():
     whole = {len(smooth_path(np.array(stroke), 4)) for strokes in STROKES.values() for stroke in strokes}
     many = clutter_strokes(200, 256, np.random.default_rng(0))
     assert max(len(stroke.path) for stroke in many) <= max(whole) // 2, "no piece is a whole digit"
-
-
-def test_a_composed_scene_s_digits_are_apart_and_in_colours_with_names():
-    strokes = random_scene(2, 320)
-    assert {one.colour for one in strokes} <= set(PEN.values())
-    canvas = draw_paths([one.path for one in strokes], 320, 8)
-    assert 0.01 < (canvas[..., 0] < 128).mean() < 0.3
+    one, again, other = (random_scene(number, SIDE) for number in (5, 5, 6))
+    assert all(np.array_equal(first.path, second.path) for first, second in zip(one, again, strict=True))
+    assert len(one) != len(other) or any(a.path.shape != b.path.shape for a, b in zip(one, other, strict=True))
+    counts = {len(group_strokes(random_scene(number, SIDE), SIDE, PAPER)) for number in range(12)}
+    assert min(counts) >= MIN_DIGITS - 1
+    assert max(counts) <= MAX_DIGITS
 
 
 SIDE, PAPER = 320, "#FFFFFF"
@@ -184,15 +181,6 @@ def test_a_preset_has_as_many_digits_of_these_colours_at_these_places(name):
         assert bottom - top == pytest.approx(HEIGHT, abs=0.02)
         assert 0 <= left < right <= 1
     assert not overlapping(found)
-
-
-def test_a_random_scene_is_the_same_again_from_its_number_and_another_from_another():
-    one, again, other = (random_scene(number, SIDE) for number in (5, 5, 6))
-    assert all(np.array_equal(first.path, second.path) for first, second in zip(one, again, strict=True))
-    assert len(one) != len(other) or any(a.path.shape != b.path.shape for a, b in zip(one, other, strict=True))
-    counts = {len(group_strokes(random_scene(number, SIDE), SIDE, PAPER)) for number in range(12)}
-    assert min(counts) >= MIN_DIGITS - 1
-    assert max(counts) <= MAX_DIGITS
 
 
 @pytest.mark.parametrize("digit", range(10))
@@ -230,13 +218,10 @@ def paper(*boxes):
     return torch.from_numpy(picture) > 0
 
 
-def test_boxes_of_the_pieces_are_right():
+def test_pieces_have_their_boxes_and_are_one_where_they_touch_at_a_corner_or_wind_about():
     boxes = [(2, 3, 20, 6), (30, 40, 34, 58), (50, 1, 60, 9)]
     assert sorted(part_boxes(paper(*boxes))) == boxes
     assert part_boxes(paper()) == []
-
-
-def test_pieces_that_touch_at_a_corner_or_wind_about_are_one():
     assert len(part_boxes(paper((0, 0, 5, 5), (5, 5, 9, 9)))) == 1
     spiral = paper((5, 5, 8, 50), (5, 47, 50, 50), (47, 10, 50, 50), (15, 10, 50, 13), (15, 10, 18, 40))
     assert part_boxes(spiral) == [(5, 5, 50, 50)]

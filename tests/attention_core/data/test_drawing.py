@@ -22,14 +22,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_plain_and_gzipped_files_are_read_alike(folder):
+def test_files_are_read_plain_gzipped_and_in_a_subfolder_called_mnist(folder):
     digits = read_digits(folder, "t10k")
     assert np.array_equal(digits.images, IMAGES)
     assert np.array_equal(digits.labels, LABELS)
     assert len(digits) == 3
-
-
-def test_files_are_found_in_a_subfolder_called_mnist(folder):
     folder.rename(folder.parent / "mnist_before")
     (folder.parent / "data").mkdir()
     (folder.parent / "mnist_before").rename(folder.parent / "data" / "mnist")
@@ -74,29 +71,23 @@ def test_damaged_gzip_is_refused(tmp_path, content, words):
         read_idx(tmp_path / "images.gz")
 
 
-def test_missing_files_tell_where_they_were_sought_and_what_to_pass(tmp_path):
+def test_missing_files_and_those_that_do_not_belong_together_are_told(tmp_path, folder):
     with pytest.raises(DataError, match="--data"):
         read_idx(tmp_path / "nothing")
     with pytest.raises(DataError, match=r"No train-images-idx3-ubyte\(\.gz\) in .*--data"):
         read_digits(tmp_path, "train")
-
-
-def test_images_and_labels_of_different_length_do_not_belong_together(folder):
     (folder / "t10k-labels-idx1-ubyte").write_bytes(idx_bytes(LABELS[:2]))
     with pytest.raises(DataError, match="do not belong together"):
         read_digits(folder, "t10k")
 
 
-def test_named_folder_is_never_filled_by_a_download(tmp_path, monkeypatch):
+def test_a_named_folder_is_never_filled_and_comes_before_the_variable_and_the_cache(tmp_path, monkeypatch):
     monkeypatch.setattr("attention_core.data.mnist._download", lambda *_: pytest.fail("it tried to download"))
     with pytest.raises(DataError):
         load_mnist("train", tmp_path)
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path))
     with pytest.raises(DataError):
         load_mnist("train")
-
-
-def test_data_folder_is_the_option_then_the_variable_then_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path))
     assert data_folder("/elsewhere").as_posix() == "/elsewhere"
     assert data_folder() == tmp_path
@@ -150,24 +141,15 @@ ALL = [
 ]
 
 
-def test_centre_of_mass_is_where_mnist_has_it():
+def test_pictures_have_the_centre_size_ink_and_range_of_mnist_s():
     centres = np.array([centre_of_mass(prepare(canvas).image) for canvas in ALL])
     assert np.abs(centres - 14).max() <= 0.51  # every test digit of MNIST lies between 13.5 and 14.5
     assert np.abs(centres.mean(0) - 14).max() <= 0.2
-
-
-def test_longer_side_is_twenty_pixels():
     assert {extent(prepare(canvas).image) for canvas in ALL} == {BOX}
-
-
-def test_share_of_ink_lies_in_mnists_range():
     shares = np.array([prepare(canvas).image.mean() for canvas in ALL])
     assert shares.min() > 0.028  # the smallest and the largest of MNIST's 10,000 test digits
     assert shares.max() < 0.33
     assert 0.09 < shares.mean() < 0.17  # theirs is 0.133 on average
-
-
-def test_picture_lies_in_zero_to_one_and_has_full_ink_somewhere():
     for canvas in ALL:
         image = prepare(canvas).image
         assert image.shape == (SIDE, SIDE)
@@ -177,7 +159,7 @@ def test_picture_lies_in_zero_to_one_and_has_full_ink_somewhere():
 
 
 @pytest.mark.data
-def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
+def test_drawings_are_like_mnist_s_digits_which_hardly_change_when_prepared_again(data_folder):
     digits = load_mnist("t10k", data_folder).images[:2000].astype(np.float32) / 255
     drawn = np.stack([prepare(canvas).image for canvas in ALL])
     theirs, ours = ([centre_of_mass(image) for image in images] for images in (digits, drawn))
@@ -186,10 +168,6 @@ def test_statistics_of_drawings_agree_with_those_of_mnists_digits(data_folder):
     assert np.mean([extent(image) for image in digits]) == pytest.approx(BOX, abs=0.01)
     assert drawn.mean() == pytest.approx(digits.mean(), rel=0.3)
     assert digits.mean((1, 2)).min() < drawn.mean((1, 2)).min()
-
-
-@pytest.mark.data
-def test_preparing_an_mnist_digit_again_changes_little(data_folder):
     for image in load_mnist("t10k", data_folder).images[:50]:
         large = np.kron(image, np.ones((8, 8), np.uint8))  # as if somebody had drawn it on a canvas
         assert np.abs(prepare(large).image - image / 255).mean() < 0.03
@@ -220,21 +198,15 @@ def test_colours_do_not_matter_nor_which_is_lighter(colours):
     assert np.abs(plain - coloured).max() < 0.05
 
 
-def test_transparent_canvas_counts_as_white_paper():
+def test_canvases_of_any_channels_give_the_same_picture_on_their_most_frequent_colour():
     canvas = preset_canvas(6)
     see_through = canvas.copy()
     see_through[..., 3] = 255 - canvas[..., 0]
     see_through[..., :3] = 0
     assert np.abs(prepare(canvas).image - prepare(see_through).image).max() < 0.02
-
-
-def test_rgb_and_grey_canvases_give_the_same_picture_as_rgba():
     canvas = preset_canvas(9)
     for other in (canvas[..., :3], canvas[..., 0]):
         assert np.allclose(prepare(canvas).image, prepare(other).image, atol=1e-4)
-
-
-def test_background_is_the_most_frequent_colour():
     ink = ink_of(preset_canvas(1, colours="light on dark"))
     assert ink[0, 0] == 0
     assert ink.max() == 1
@@ -355,26 +327,20 @@ def test_missing_and_damaged_files_are_named(tmp_path):
         strokes.load_trajectories(tmp_path)
 
 
-def test_smooth_path_goes_through_its_points():
+def test_smooth_paths_go_through_their_points_and_pens_draw_the_asked_width():
     points = np.array([[0.0, 0], [1, 2], [3, 1], [4, 4]])
     curve = strokes.smooth_path(points, 5)
     assert curve.shape == (16, 2)
     assert np.allclose(curve[::5], points)
-
-
-def test_pen_draws_lines_of_the_asked_width():
     canvas = strokes.draw_paths([np.array([[10.0, 50.0], [90.0, 50.0]])], 100, 12)
     assert canvas.shape == (100, 100, 4)
     assert (canvas[:, 50, 0] < 128).sum() == pytest.approx(12, abs=1)
     assert (canvas[..., 3] == 255).all()
-
-
-def test_single_point_makes_a_round_dot():
     canvas = strokes.draw_paths([np.array([[50.0, 50.0]])], 100, 20)
     assert (canvas[..., 0] < 128).sum() == pytest.approx(np.pi * 100, rel=0.1)
 
 
-def test_replays_vary_but_the_seed_decides_them(monkeypatch, tmp_path):
+def test_replays_vary_by_their_seed_and_labels_follow_them(monkeypatch, tmp_path):
     monkeypatch.setattr(strokes, "FOLDER", tmp_path)
     trajectories = some_trajectories()
     first, again, other = (strokes.stroke_digits(trajectories, 2, seed).images for seed in (1, 1, 2))
@@ -382,9 +348,6 @@ def test_replays_vary_but_the_seed_decides_them(monkeypatch, tmp_path):
     assert not np.array_equal(first, other)
     assert first.shape == (12, 28, 28)
     assert not np.array_equal(first[:6], first[6:])
-
-
-def test_labels_follow_their_replays(monkeypatch, tmp_path):
     monkeypatch.setattr(strokes, "FOLDER", tmp_path)
     digits = strokes.stroke_digits(some_trajectories(4), 3, 0)
     assert digits.labels.tolist() == [0, 1, 2, 3] * 3

@@ -83,29 +83,20 @@ def test_any_text_is_read_or_refused_kindly(text):
     assert set(source.word_of) == set(range(len(source.words) + 1))
 
 
-def test_long_input_is_bounded_and_what_was_left_out_is_counted():
+def test_what_is_typed_is_bounded_shown_as_typed_named_if_unknown_and_cut_into_pieces():
     source = read_source("word " * 200)
     assert len(source.words) == 40
     assert source.n_dropped == 160
     endless = read_source("x" * 100_000)
     assert len(endless.ids) == 100
     assert len(endless.words) == 1
-
-
-def test_upper_case_reads_like_lower_case_and_shows_as_typed():
     loud, quiet = read_source("THE RED CAR"), read_source("the red car")
     assert loud.ids.tolist() == quiet.ids.tolist()
     assert loud.words == ["THE", "RED", "CAR"]
-
-
-def test_signs_that_the_vocabulary_lacks_are_named_as_typed():
     source = read_source("I like 😀 and Привет")
     assert source.unknown_words == ["😀", "Привет"]
     assert "😀" in source.labels
     assert UNKNOWN in source.ids.tolist()
-
-
-def test_a_rare_word_is_cut_into_pieces_that_join_to_it():
     source = read_source("an antidisestablishmentarian")
     own = [label for label, word in zip(source.labels, source.word_of, strict=True) if word == 1]
     assert len(own) > 1
@@ -120,12 +111,9 @@ def test_pieces_of_a_sentence_become_that_sentence_again(sentence):
     assert [sum(word == n for word in made.word_of) > 0 for n in range(len(made.words))] == [True] * len(made.words)
 
 
-def test_a_forced_beginning_keeps_the_capital_of_names_only():
+def test_french_beginnings_keep_capitals_of_names_and_spans_are_where_words_stand():
     assert french_prefix("La voiture") == french_prefix("la voiture")
     assert translation_of(french_prefix("Tom est là")).labels[0] == "Tom"
-
-
-def test_french_spans_are_where_the_words_stand():
     text = "Je l'aime !"
     assert [text[start:end] for start, end in french_spans(text)] == ["Je", "l'", "aime", "!"]
 
@@ -162,26 +150,25 @@ def test_smoothed_cross_entropy_equals_torch_s_own():
         torch.testing.assert_close(own, other)
 
 
-def test_an_epoch_meets_every_pair_once_in_batches_of_one_source_length(pairs_file):
+def test_an_epoch_meets_every_pair_once_and_no_sentence_is_in_two_splits(pairs_file):
     pairs = training_pairs(read_pairs(pairs_file), seed=0)
     batches = epoch_of_batches(pairs, torch.Generator().manual_seed(1))
     assert sorted(place for batch in batches for place in batch) == list(range(len(pairs)))
     assert all(len({len(pairs[place][0]) for place in batch}) == 1 for batch in batches)
     assert all(source[-1] == END for source, _ in pairs)
-
-
-def test_a_batch_feeds_the_target_shifted_by_the_start_and_pads_what_is_short():
-    batch = Batch([([9, END], [5, 6]), ([8, END], [7])], "cpu")
-    assert batch.fed.tolist() == [[START, 5, 6], [START, 7, PAD]]
-    assert batch.next_pieces.tolist() == [[5, 6, END], [7, END, PAD]]
-
-
-def test_no_english_sentence_is_in_two_parts(pairs_file):
     split = split_pairs(read_pairs(pairs_file))
     parts = [{english.lower() for english, _ in part} for part in split]
     assert all(parts)
     assert all(not one & other for one, other in itertools.combinations(parts, 2))
     assert sum(map(len, split)) == 60
+
+
+def test_batches_are_shifted_and_padded_and_targets_lose_capitals_that_are_no_names():
+    batch = Batch([([9, END], [5, 6]), ([8, END], [7])], "cpu")
+    assert batch.fed.tolist() == [[START, 5, 6], [START, 7, PAD]]
+    assert batch.next_pieces.tolist() == [[5, 6, END], [7, END, PAD]]
+    pairs = [("Tom sleeps.", "Tom dort."), ("I see Tom.", "Je vois Tom."), ("He and I.", "Lui et je.")]
+    assert [target[0] for _, target in pair_words(pairs)] == ["▁Tom", "▁je", "▁lui"]
 
 
 @pytest.mark.data
@@ -191,11 +178,6 @@ def test_held_out_parts_of_tatoeba_have_every_length_from_three_to_twenty():
         lengths = {len(english.split()) for english, _ in part}
         assert lengths == set(range(SHORTEST, LONGEST + 1))
     assert len(split.train) > 130_000
-
-
-def test_targets_lose_the_capital_of_the_first_word_unless_it_is_a_name():
-    pairs = [("Tom sleeps.", "Tom dort."), ("I see Tom.", "Je vois Tom."), ("He and I.", "Lui et je.")]
-    assert [target[0] for _, target in pair_words(pairs)] == ["▁Tom", "▁je", "▁lui"]
 
 
 def test_pairs_that_cannot_be_read_are_told(tmp_path):
@@ -216,27 +198,21 @@ def test_references_of_one_sentence_count_together():
     assert bleu(["le chien dort là."], [["la voiture rouge."]]) < 20
 
 
-def test_pieces_of_a_source_word_add_up_and_those_of_a_target_word_are_averaged():
+def test_source_pieces_add_up_and_target_ones_are_averaged_for_as_many_words_as_weights():
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.5, 0.0, 0.5]])
     merged = merge_to_words(weights, [0, 0, 1], [0, 0, 1])
     torch.testing.assert_close(merged, torch.tensor([[0.45, 0.55], [0.5, 0.5]]))
-
-
-def test_merging_needs_as_many_words_as_weights():
     with pytest.raises(ValueError, match="target and"):
         merge_to_words(torch.eye(3), [0, 1], [0, 1, 2])
 
 
-def test_the_error_rate_is_that_of_och_and_ney_by_hand():
+def test_the_error_rate_is_that_of_och_and_ney_and_links_go_to_the_largest_weights():
     pair = AlignedPair(["a", "b"], ["x", "y", "z"], {(0, 0), (1, 1)}, {(0, 0), (1, 1), (1, 2)})
     found = {(0, 0), (1, 2), (0, 1)}
     error = alignment_error([found], [pair])
     assert error.rate == pytest.approx(1 - (1 + 2) / (3 + 2))
     assert (error.precision, error.recall) == (pytest.approx(2 / 3), pytest.approx(1 / 2))
     assert alignment_error([pair.sure], [pair]).rate == 0
-
-
-def test_links_go_to_the_largest_weight_of_each_row():
     assert strongest_links(torch.tensor([[0.2, 0.8], [0.9, 0.1]])) == {(1, 0), (0, 1)}
 
 
@@ -265,15 +241,12 @@ def test_the_hundred_pairs_are_cut_as_the_models_cut_them(root):
         assert {target for _, target in pair.possible} >= {target for _, target in pair.sure}
 
 
-def test_attention_between_given_words_has_rows_that_sum_to_one():
+def test_attention_between_words_has_rows_that_sum_to_one_and_a_single_key_aligns_nothing(root):
     torch.manual_seed(0)
     model = Translator(TranslatorConfig("dot", d_embedding=20, d_state=24)).eval().requires_grad_(False)
     (weights,) = attention_between(model, ["the", "antidisestablishment", "."], ["la", "voiture", "."])
     assert weights.shape == (3, 4)
     torch.testing.assert_close(weights.sum(1), torch.ones(3))
-
-
-def test_a_model_with_a_single_key_has_nothing_to_align(root):
     model = Translator(TranslatorConfig("none", d_embedding=20, d_state=24)).eval()
     with pytest.raises(ValueError, match="nothing to align"):
         evaluate_alignment(model, root / "tests" / "data" / "alignments.txt")

@@ -136,17 +136,11 @@ def test_other_words_are_rephrased_into_words_that_the_model_knows():
     assert not read_question("Which digit is LEFT of the blue one, please?").is_rephrased
 
 
-def test_only_two_steps_take_three_looks():
+def test_two_steps_take_three_looks_and_phrasings_hold_only_what_is_written():
     asked = "what colour is the 7?", "what is above the 7?", "what is left of the one above the 7?"
     assert [parse_question(text).n_looks for text in asked] == [2, 2, 3]
-
-
-def test_the_longest_question_with_the_longest_filler_can_be_read():
     longest = max((way for question in EVERY for way in phrasings(question)), key=len)
     assert question_words(" ".join((*longest, "in", "this", "picture")))
-
-
-def test_phrasings_hold_what_is_written_and_nothing_of_another_question():
     at_top, at_left = (phrasings(Question(QuestionKind.DIGIT_AT, place=place)) for place in ("top", "left"))
     assert tuple(["which", "is", "the", "topmost", "digit"]) in at_top
     assert not at_top & at_left

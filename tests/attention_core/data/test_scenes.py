@@ -55,7 +55,7 @@ def test_a_seed_makes_the_same_scenes_again_and_another_one_others(glyphs, make)
     assert not torch.equal(one.pictures, other.pictures)
 
 
-def test_a_found_digit_s_ink_lies_in_its_box_and_touches_all_four_sides(glyphs):
+def test_a_found_digit_s_ink_fills_its_box_and_clutter_covers_other_places(glyphs):
     scenes = find_scenes(glyphs, 40, generator(), n_pieces=(0, 0))
     for picture, (box,) in zip(scenes.pictures, scenes.boxes, strict=True):
         rows, columns = ((picture > 0.3).any(axis).nonzero().flatten() for axis in (1, 0))
@@ -63,9 +63,6 @@ def test_a_found_digit_s_ink_lies_in_its_box_and_touches_all_four_sides(glyphs):
         assert (found - box).abs().max() < 2
         assert box.min() >= -1e-3
         assert box.max() <= 60 + 1e-3
-
-
-def test_clutter_has_at_least_eight_pieces_and_covers_other_places(glyphs):
     pieces = clutter(glyphs, 30, (8, 8), 60, generator())
     assert pieces.shape == (30, 60, 60)
     assert (pieces.amax((1, 2)) > 0).all()
@@ -74,7 +71,7 @@ def test_clutter_has_at_least_eight_pieces_and_covers_other_places(glyphs):
     assert ((pieces > 0).sum((1, 2)) <= 8 * 64).all()
 
 
-def test_numbers_have_their_digits_from_left_to_right_inside_the_picture(glyphs):
+def test_numbers_stand_from_left_to_right_with_all_their_ink_in_their_boxes(glyphs):
     scenes = number_scenes(glyphs, 60, generator())
     assert scenes.pictures.shape == (60, 48, 192)
     counts = (scenes.labels >= 0).sum(1)
@@ -87,9 +84,6 @@ def test_numbers_have_their_digits_from_left_to_right_inside_the_picture(glyphs)
         assert boxes[:count, :2].min() > -1
         assert boxes[:count, 2].max() < 49
         assert boxes[:count, 3].max() < 193
-
-
-def test_all_of_a_number_s_ink_lies_in_its_boxes(glyphs):
     scenes = number_scenes(glyphs, 30, generator(3))
     rows, columns = torch.arange(48)[:, None] + 0.5, torch.arange(192) + 0.5
     for picture, boxes in zip(scenes.pictures, scenes.boxes, strict=True):

@@ -54,13 +54,10 @@ def t5():
     return traced("T5", T5, input_ids=IDS, decoder_input_ids=IDS[:, :5])
 
 
-def test_attentions_are_sorted_by_stack_and_kind_in_the_order_of_layers(bert, t5):
+def test_attentions_are_grouped_by_stack_kind_tower_and_length(bert, t5):
     assert {kind: len(layers) for kind, layers in groups(bert).items()} == {"encoder self": 3}
     assert list(groups(t5)) == ["encoder self", "decoder self", "decoder cross"]
     assert [trace.story.name for trace in groups(t5)["decoder cross"]] == ["decoder.0.cross", "decoder.1.cross"]
-
-
-def test_towers_and_lengths_stay_apart_and_names_that_tell_nothing_are_kept():
     square = np.full((1, 4, 4), 0.25)
     names = ["text_model.encoder.0.self", "vision_model.encoder.0.self", "vision_model.encoder.1.self", ""]
     traces = [of_weights(square if name != names[2] else square[:, :2], name) for name in names]
@@ -94,23 +91,13 @@ def test_numbers_of_a_head_are_those_of_its_written_out_weights(family, request)
             assert getattr(summary, name) == pytest.approx(value, abs=1e-5), name
 
 
-def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
+def test_long_inputs_are_summed_up_in_blocks_and_very_long_ones_at_evenly_spaced_queries(monkeypatch, llama):
     trace = llama.traces[0]
     summary = summarise(trace, 3, {0})
     monkeypatch.setattr("attention_core.attention.trace.ROWS_AT_ONCE", 4)
     in_blocks = summarise(replace(trace), 3, {0})
     for name in summary.__dataclass_fields__:
         assert getattr(in_blocks, name) == pytest.approx(getattr(summary, name), abs=1e-5)
-
-
-def test_weights_that_no_softmax_made_have_numbers_and_no_sink():
-    summary = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
-    assert (summary.unspent, summary.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
-    none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), is_self=False)
-    assert none.shape == (2, 9)
-
-
-def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     layers = llama.traces
     monkeypatch.setattr(heads, "MAX_CELLS", 1)
     monkeypatch.setattr(heads, "MIN_QUERIES", 3)
@@ -120,6 +107,13 @@ def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     assert summary.first == pytest.approx(float(rows[:, 0].mean()), abs=1e-6)
     apart = (torch.tensor([[1], [4], [7]]) - torch.arange(9)).abs()
     assert summary.distance == pytest.approx(float((rows * apart).sum(1).mean()), abs=1e-5)
+
+
+def test_weights_that_no_softmax_made_have_numbers_and_no_sink():
+    summary = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
+    assert (summary.unspent, summary.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
+    none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), is_self=False)
+    assert none.shape == (2, 9)
 
 
 @pytest.mark.parametrize("with_sinks", [False, True])
@@ -201,7 +195,7 @@ def jensen_shannon(p, q) -> float:
     return math.sqrt(sum(float((one * np.log2(one / middle)).sum()) for one in (p, q)) / 2)
 
 
-def test_distances_are_the_mean_over_queries_of_the_definition(bert):
+def test_distances_are_means_over_queries_of_the_definition_and_1_where_no_key_is_shared(bert):
     distances = distances_from(bert.traces, 1, 1)
     assert (distances.n_sampled, distances.n_queries) == (9, 9)
     first_rows = bert.traces[1].weights(1).double().numpy()
@@ -213,24 +207,18 @@ def test_distances_are_the_mean_over_queries_of_the_definition(bert):
         assert float(back[5]) == pytest.approx(expected, abs=1e-4)
     assert len(distances.row) == 12
     assert distances.row[5] == 0
-
-
-def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
     eye = np.eye(4)
     trace = of_weights(np.stack([eye, eye[[1, 2, 3, 0]], eye]))
     assert_close(distances_from([trace], 0, 0).row, torch.tensor([0.0, 1, 0]), atol=1e-3, rtol=0)
 
 
-def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
+def test_long_inputs_are_compared_on_a_sample_and_mixed_shapes_are_refused(monkeypatch, llama, t5):
     exact = distances_from(llama.traces, 0, 1).row
     monkeypatch.setattr(heads, "MAX_CELLS", 1)
     monkeypatch.setattr(heads, "MIN_QUERIES", 8)
     sampled = distances_from(llama.traces, 0, 1)
     assert (sampled.n_sampled, sampled.n_queries) == (8, 9)
     assert (sampled.row - exact).abs().max() < 0.15
-
-
-def test_mixed_shapes_are_refused_in_words(t5):
     with pytest.raises(ValueError, match="one shape"):
         distances_from(t5.traces, 0, 0)
 
@@ -250,24 +238,18 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         rollout(bert.traces)
 
 
-def test_rollout_passes_a_blind_query_and_a_sink_by():
+def test_rollout_passes_blind_queries_and_sinks_by_and_wants_self_attention(t5):
     trace = of_weights([[[0.0, 0.0], [0.2, 0.3]]])
     assert_close(rollout([trace]).rolled, torch.tensor([[1.0, 0.0], [0.1, 0.65]]) / torch.tensor([[1.0], [0.75]]))
-
-
-def test_rollout_wants_self_attention(t5):
     with pytest.raises(ValueError, match="self-attention"):
         rollout(groups(t5)["decoder cross"])
 
 
-def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
+def test_norms_are_those_of_weighted_values_and_hidden_keys_leave_their_share(llama):
     trace = llama.traces[1]
     for head in range(4):
         expected = (trace.weights(head)[:, :, None] * trace.value[head // 2][None]).norm(dim=-1)
         assert_close(norm_based_weights(trace, head), expected)
-
-
-def test_hidden_keys_leave_their_share_to_the_others():
     weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
     rescaled = without_keys(weights, {0})
     assert_close(rescaled, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
@@ -292,29 +274,20 @@ def layers_of(model, ids):
     return groups(trace_model(model, input_ids=torch.tensor([ids])))["encoder self"]
 
 
-def test_a_run_is_no_distance_from_itself_and_another_word_moves_some_head(model):
+def test_runs_are_compared_head_for_head_where_their_shapes_are_alike(model):
     first, second = layers_of(model, [1, 2, 3, 4]), layers_of(model, [1, 2, 9, 4])
     # A square root magnifies what rounding leaves of a difference of entropies.
     assert_close(distances_head_for_head(first, first), torch.zeros(2, 3), atol=2e-3, rtol=0)
     assert distances_head_for_head(first, second).max() > 0.05
-
-
-def test_it_is_the_distance_that_heads_have_from_each_other(model):
     layers = layers_of(model, [5, 6, 7, 8, 9])
     swapped = [layers[1], layers[0]]
     distances = distances_head_for_head(layers, swapped)
     expected = [distances_from(layers, 0, head).row[3 + head] for head in range(3)]
     assert_close(distances[0], torch.stack(expected))
-
-
-def test_one_distance_by_hand():
     traces = [of_weights([[row]], "encoder.0.self") for row in ([1.0, 0.0], [0.5, 0.5])]
     left, right = (groups(Recording([trace]))["encoder self"] for trace in traces)
     by_hand = math.sqrt((-0.75 * math.log2(0.75) - 0.25 * math.log2(0.25)) - (0 + 1) / 2)
     assert distances_head_for_head(left, right).item() == pytest.approx(by_hand, abs=1e-6)
-
-
-def test_runs_of_other_shapes_cannot_be_compared(model):
     first, longer = layers_of(model, [1, 2, 3, 4]), layers_of(model, [1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="one shape"):
         distances_head_for_head(first, longer)
@@ -326,24 +299,18 @@ def even(n=8, n_heads=2):
     return torch.full((n_heads, n, n), 1 / n)
 
 
-def test_the_largest_far_weight_is_found_and_near_ones_do_not_count():
+def test_far_looks_are_the_largest_far_weights_between_positions_that_count():
     first, second = even(), even()
     first[0, 3, 2] = 0.99  # a neighbour
     second[1, 6, 1] = 0.8
     assert far_look([of_weights(first), of_weights(second)]) == FarLook(1, 1, 6, 1, second[1, 6, 1].item())
     first[1, 7, 2] = 0.5
     assert far_look([of_weights(first), of_weights(second)], among={(0, 0), (0, 1)})[:4] == (0, 1, 7, 2)
-
-
-def test_ignored_positions_are_neither_queries_nor_keys():
     weights = even(n_heads=1)
     weights[0, 7, 0] = weights[0, 0, 7] = 0.9
     weights[0, 6, 2] = 0.4
     look = far_look([of_weights(weights)], {0})
     assert (look.query, look.key) == (6, 2)
-
-
-def test_short_and_very_long_inputs_have_none():
     assert far_look([of_weights(even(n=FAR))]) is None
     assert far_look([of_weights(torch.full((1, 2500, 2500), 1 / 2500))]) is None
     near = torch.zeros(1, 8, 8)

@@ -36,7 +36,7 @@ def answer_of(name, output):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_true_weights_and_nothing_erased_give_the_models_own_answer(name):
+def test_true_weights_give_the_model_s_own_answer_and_a_head_is_worth_its_answer_without_it(name):
     pretrained, prepared, subject = made(name)
     answer = subject.probabilities()
     true_weights = {layer: weights[None].expand(2, *weights.shape) for layer, weights in subject.weights.items()}
@@ -48,11 +48,6 @@ def test_true_weights_and_nothing_erased_give_the_models_own_answer(name):
     if name != "minilm":
         expected = answer_of(name, pretrained.model(**prepared.inputs)).detach()
         torch.testing.assert_close(answer, expected, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_head_is_worth_what_the_model_says_without_it(name):
-    pretrained, prepared, subject = made(name)
     answer = answer_of(name, run_model(pretrained.model, prepared.inputs)[1])
     for (layer, head), moved in without_heads(subject).items():
         edits = drop_heads([(int(layer.split()[1]) - 1, head)])
@@ -90,7 +85,7 @@ def test_value_zeroing_is_the_model_run_with_that_value_zero(name):
         torch.testing.assert_close(zeroing, expected / expected.sum(1, keepdim=True), atol=2e-3, rtol=1e-2)
 
 
-def test_a_token_that_is_erased_is_the_mean_vector_where_none_is_unknown():
+def test_an_erased_token_is_the_mean_vector_and_an_erased_patch_the_picture_s_usual_colour():
     pretrained, prepared, subject = made("llama")
     table, ids = pretrained.model.get_input_embeddings().weight, prepared.inputs["input_ids"]
     vectors = table[ids].clone()
@@ -99,9 +94,6 @@ def test_a_token_that_is_erased_is_the_mean_vector_where_none_is_unknown():
     erased = torch.zeros(1, subject.n_units, dtype=torch.bool)
     erased[0, 1] = True  # the first token is never erased
     torch.testing.assert_close(subject.erase(erased)[0, 0], expected, atol=1e-5, rtol=1e-4)
-
-
-def test_a_patch_that_is_erased_has_the_pictures_usual_colour():
     pretrained, prepared, subject = made("vit")
     pixels = prepared.inputs["pixel_values"].clone()
     height, width = (side // 4 for side in pixels.shape[2:])

@@ -115,20 +115,17 @@ def test_curves_follow_the_order():
         assert come.probability[point] == pytest.approx(float(subject.erase(~first[None])[0, 0, answer]))
 
 
-def test_area_is_that_of_the_trapezia():
+def test_areas_taus_overlaps_and_divergences_are_those_of_their_definitions():
     assert Curve([0, 0.5, 1], [1, 0.5, 0.5]).area == pytest.approx(0.625)
-
-
-def test_tau_is_scipys():
     torch.manual_seed(0)
     for first, second in itertools.pairwise(torch.randint(0, 5, (4, 12)).float()):
         assert kendall_tau(first, second) == pytest.approx(kendalltau(first, second).statistic)
     assert kendall_tau(torch.ones(4), torch.arange(4.0)) == 0
-
-
-def test_overlap_of_the_largest():
     assert overlap(torch.tensor([5.0, 4, 3, 0]), torch.tensor([5.0, 0, 4, 3]), 2) == 0.5
     assert overlap(torch.tensor([1.0, 2]), torch.tensor([2.0, 1]), 5) == 1
+    first, second = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
+    assert float(divergence(first, second)) == pytest.approx(0.5)
+    assert float(divergence(torch.eye(2)[0], torch.eye(2)[1])) == pytest.approx(1)
 
 
 def test_shuffled_weights_move_the_answer_as_permuted_keys_do():
@@ -156,12 +153,6 @@ def test_uniform_leaves_hidden_keys_hidden():
     hidden = Subject(**{**vars(subject), "weights": {"attention": weights}})
     even = subject.reweigh({"attention": torch.tensor([[[[0.5, 0.5, 0.0, 0.0]]]])})
     assert uniform(hidden) == pytest.approx(float(total_variation(even, subject.probabilities())))
-
-
-def test_divergence_is_that_of_jensen_and_shannon():
-    first, second = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
-    assert float(divergence(first, second)) == pytest.approx(0.5)
-    assert float(divergence(torch.eye(2)[0], torch.eye(2)[1])) == pytest.approx(1)
 
 
 def test_other_weights_keep_the_answer_and_differ():
@@ -400,7 +391,9 @@ def test_only_ink_is_erased():
     torch.testing.assert_close(black[0], subject.predict(torch.zeros(1, 784, 1))[0])
 
 
-def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
+def test_the_command_says_what_data_are_missing_and_measures_held_out_digits(tmp_path, capsys):
+    assert main(["faithfulness", "feature-mask", "--data", str(tmp_path), "--device", "cpu"]) == 1
+    assert "t10k-images" in capsys.readouterr().err
     write_digits(tmp_path)
     assert main(["faithfulness", "pixel-notes", "--n", "3", "--data", str(tmp_path), "--json", "--device", "cpu"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -412,8 +405,3 @@ def test_the_command_measures_maps_over_held_out_digits(tmp_path, capsys):
         subject = subjects.pixel_subject(model, torch.tensor(images[place] / 255, dtype=torch.float32))
         areas.append(curves_of(subject, {"map": subject.received})["map"].area)
     assert figures["area_of_deletion"]["attention"][0] == pytest.approx(sum(areas) / 3, abs=1e-4)
-
-
-def test_the_command_says_what_data_are_missing(tmp_path, capsys):
-    assert main(["faithfulness", "feature-mask", "--data", str(tmp_path), "--device", "cpu"]) == 1
-    assert "t10k-images" in capsys.readouterr().err

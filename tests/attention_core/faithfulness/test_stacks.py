@@ -34,14 +34,11 @@ def fed() -> torch.Tensor:
     return torch.cat((torch.tensor([START]), TARGET[:-1]))
 
 
-def test_the_true_weights_of_every_attention_give_the_models_own_answer(model, subject, fed):
+def test_true_weights_give_the_model_s_own_answer_and_a_head_is_worth_its_answer_without_it(model, subject, fed):
     true_weights = {name: weights[None] for name, weights in subject.weights.items()}
     expected = model(SOURCE[None], fed[None]).logits.softmax(-1)
     torch.testing.assert_close(subject.reweigh(true_weights), expected, atol=1e-5, rtol=1e-4)
     assert list(subject.map_weights) == ["cross 1", "cross 2"]
-
-
-def test_a_head_is_worth_what_the_model_says_without_it(model, subject, fed):
     distances, answers = without_heads(subject), subject.probabilities()
     assert len(distances) == 3 * 2 * 2
     assert list(distances.values()) == sorted(distances.values(), reverse=True)
@@ -91,7 +88,7 @@ def test_value_zeroing_is_the_layer_run_with_that_value_zero(model, subject):
         torch.testing.assert_close(zeroing, expected / expected.sum(1, keepdim=True), atol=1e-4, rtol=1e-3)
 
 
-def test_attention_times_gradient_is_the_slope_of_the_answer(subject):
+def test_attention_times_gradient_is_the_answer_s_slope_and_a_single_layer_has_no_orders(subject):
     maps, small = stacks.attention_times_gradient(subject), 1e-2
     answer = subject.probabilities().argmax(-1)
     for name in ("encoder 2", "decoder 1", "cross 1"):
@@ -104,7 +101,4 @@ def test_attention_times_gradient_is_the_slope_of_the_answer(subject):
                 values_at.append(float(confidence(subject.reweigh({name: moved[None]}), answer)))
             expected[tuple(cell)] = weights[tuple(cell)] * (values_at[0] - values_at[1]) / (2 * small)
         torch.testing.assert_close(maps[name], expected.clamp(min=0).mean(0), atol=1e-5, rtol=2e-2)
-
-
-def test_a_single_layer_has_no_orders_through_layers(subject):
     assert stacks.stack_orders(Subject(**{**vars(subject), "stack": {}})) == {}

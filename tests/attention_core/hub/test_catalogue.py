@@ -146,8 +146,10 @@ def refused(message, *args, **options):
     return str(error.value)
 
 
-def test_names_that_do_not_exist_are_told(hub):
+def test_names_that_do_not_exist_or_are_not_given_out_are_told(hub):
     refused("There is no model nobody/nothing on the hub", "nobody/nothing")
+    hub.gated.add(NAME)
+    refused("agreed to its terms", NAME)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +168,11 @@ def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
     assert not hub.asked
 
 
-def test_the_address_of_a_page_is_a_name():
+def test_the_address_of_a_page_is_a_name_and_suggestions_are_of_every_kind():
     assert finding.clean_name("https://hub.example/org/model/tree/main") == "org/model"
     assert finding.clean_name(" org/model ") == "org/model"
+    assert {one.kind for one in SUGGESTIONS} == set(ModelKind)
+    assert len({one.name for one in SUGGESTIONS}) == len(SUGGESTIONS)
 
 
 @pytest.mark.parametrize(
@@ -193,20 +197,6 @@ def test_repositories_that_cannot_be_shown_are_told_before_anything_is_fetched(h
     refused(said, repository(hub, tmp_path / "other", **files))
     fetched = {path.rsplit("/", 1)[1] for _, path, _ in hub.asked if "/resolve/" in path}
     assert fetched <= {"config.json"}
-
-
-def test_models_that_are_not_given_out_are_told(hub):
-    hub.gated.add(NAME)
-    refused("agreed to its terms", NAME)
-
-
-def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
-    message = r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"
-    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "0.1")
-    refused(message, NAME)
-    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
-    monkeypatch.setattr(finding, "MODEL_TEXT_FILE_BYTES", Bound("", 1_000, ""))
-    refused(r"tokenizer\.json of someone/tiny is 0\.0 MB", NAME)
 
 
 def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
@@ -234,28 +224,31 @@ def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
         room.refuse_without_memory("it", 1_000_000)
 
 
-def test_a_full_disk_is_told(hub, monkeypatch):
+def test_a_full_disk_and_what_is_too_large_are_told_with_their_numbers(hub, monkeypatch):
     usage = namedtuple("usage", "total used free")
     candidate = look_up_model(NAME)
     monkeypatch.setattr(finding.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
     with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
         fetch(candidate)
     assert find_local(NAME) is None
+    message = r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "0.1")
+    refused(message, NAME)
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
+    monkeypatch.setattr(finding, "MODEL_TEXT_FILE_BYTES", Bound("", 1_000, ""))
+    refused(r"tokenizer\.json of someone/tiny is 0\.0 MB", NAME)
 
 
-def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path, monkeypatch):
+def test_a_network_that_fails_is_told_and_the_models_that_are_there_are_listed(hub, nobody, tmp_path, monkeypatch):
+    candidate = look_up_model(NAME)
+    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
+    with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
+        fetch(candidate)
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     refused(f"cannot be reached.*Without a network there is: {PACKAGE}", NAME)
     assert look_up_model(PACKAGE).folder is not None
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     refused("cannot be reached", NAME)
-
-
-def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
-    candidate = look_up_model(NAME)
-    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
-    with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
-        fetch(candidate)
 
 
 def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
@@ -290,8 +283,3 @@ def test_damaged_caches_hide_nothing_else(hub, tmp_path):
     (tmp_path / "cache" / "models--empty").mkdir()
     (tmp_path / "cache" / "models--file").write_text("x")
     assert [model.name for model in local_models() if model.source == "cache"] == [NAME]
-
-
-def test_suggestions_are_of_every_kind():
-    assert {one.kind for one in SUGGESTIONS} == set(ModelKind)
-    assert len({one.name for one in SUGGESTIONS}) == len(SUGGESTIONS)

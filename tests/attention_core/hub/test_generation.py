@@ -141,7 +141,7 @@ def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
         generate(encoder, PROMPT)
 
 
-def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
+def test_what_is_expected_adds_up_best_first_and_tokens_have_texts(tokenizer):
     logits = torch.randn(60, generator=torch.Generator().manual_seed(1))
     next_tokens = expected(logits, tokenizer, n=7)
     shares = logits.softmax(0)
@@ -151,9 +151,6 @@ def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
     assert next_tokens.entropy == pytest.approx(-(shares * shares.log2()).sum().item(), abs=1e-4)
     certain = expected(torch.tensor([0.0, 500.0]), tokenizer, n=10)
     assert (certain.likeliest[0].probability, certain.entropy, certain.n_remaining) == (1, 0, 0)
-
-
-def test_tokens_have_texts(tokenizer):
     assert token_text(tokenizer, 7) == "␣w2"
     assert token_text(tokenizer, 2) == "[END]"
     assert token_text(tokenizer, 999) == "[999]"  # models know more numbers than their tokenizers

@@ -41,15 +41,12 @@ def config():
     )
 
 
-def test_the_class_of_a_model_is_found_by_its_config(config):
+def test_classes_are_found_by_their_config_and_tell_how_their_attention_is_called(config):
     model_class = inside_transformers.model_class(transformers.AutoModelForMaskedLM, config)
     assert model_class is transformers.BertForMaskedLM, MOVED
     assert inside_transformers.model_class(transformers.AutoModelForImageClassification, config) is None, MOVED
     several = inside_transformers.model_class(transformers.AutoModel, transformers.FunnelConfig())
     assert several is transformers.FunnelModel, f"{MOVED}: the first of several classes"
-
-
-def test_classes_tell_how_their_attention_is_called():
     kinds = transformers.BertModel, transformers.FunnelModel
     assert [*map(inside_transformers.has_attention_interface, kinds)] == [True, False], MOVED
     assert [*map(inside_transformers.knows_fused_attention, kinds)] == [True, False], MOVED

@@ -115,31 +115,32 @@ def test_modules_that_keep_their_weights_are_asked_themselves():
     assert all(module.training for module in model.modules())
 
 
-def test_attention_that_torch_computes_for_a_bypassing_model_is_recorded():
+def test_models_that_bypass_hand_out_scores_or_attend_twice_are_recorded():
     model, eager = models("Data2VecVision", tiny_models.PATCHES)
     recording = trace_model(model, **tiny_models.PICTURES)
     check(recording.traces, handed_out(asked(eager, tiny_models.PICTURES)))
     assert recording.names == E
     assert recording.traces[0].key.shape == (4, 17, 8)
-
-
-def test_scores_that_are_handed_out_as_weights_are_not_taken_for_them():
     model, eager = models("SqueezeBert", {**tiny_models.SIZES, "embedding_size": 32})
     recording = trace_model(model, **TEXT)
     check(recording.traces, [scores.softmax(-1) for scores in handed_out(asked(eager, TEXT))])
     assert "handed out its scores" in recording.traces[0].story.note
-
-
-def test_a_layer_that_attends_twice_has_one_number():
     model, eager = models("DiffLlama", GROUPED)
     recording = trace_model(model, **TEXT)
     assert recording.names == [f"{name}{again}" for name in D for again in ("", " (2)")]
     check(recording.traces[::2], handed_out(asked(eager, TEXT)))
 
 
-def test_what_is_no_attention_over_positions_is_named_as_not_seen():
+def test_what_is_no_attention_is_named_as_not_seen_and_a_cache_grows_once_all_the_same():
     recording = trace_model(models("MiniMax", {**tiny_models.LINEAR, "num_local_experts": 2})[0], **TEXT)
     assert recording.names == D[1:]
+    assert recording.note.startswith("Not seen: MiniMaxLightningAttention")
+    model, _ = models("MiniMax", {**tiny_models.LINEAR, "num_local_experts": 2})
+    with torch.no_grad():
+        cache = model(tiny_models.IDS[:, :8], use_cache=True).past_key_values
+    recording = trace_model(model, input_ids=tiny_models.IDS[:, 8:], past_key_values=cache, use_cache=True)
+    assert recording.traces[0].n_keys == 11
+    assert cache.get_seq_length(1) == 11
     assert recording.note.startswith("Not seen: MiniMaxLightningAttention")
 
 
@@ -160,16 +161,6 @@ def test_tokens_after_a_cache_look_at_what_it_keeps():
     inputs = [{"input_ids": tiny_models.IDS[:, 8:], "past_key_values": cache, "use_cache": True} for cache in caches]
     recording = trace_model(runs[0], **inputs[0])
     check(recording.traces, handed_out(asked(runs[1], inputs[1])))
-
-
-def test_a_cache_grows_once_where_parts_are_not_seen():
-    model, _ = models("MiniMax", {**tiny_models.LINEAR, "num_local_experts": 2})
-    with torch.no_grad():
-        cache = model(tiny_models.IDS[:, :8], use_cache=True).past_key_values
-    recording = trace_model(model, input_ids=tiny_models.IDS[:, 8:], past_key_values=cache, use_cache=True)
-    assert recording.traces[0].n_keys == 11
-    assert cache.get_seq_length(1) == 11
-    assert recording.note.startswith("Not seen: MiniMaxLightningAttention")
 
 
 def test_the_interface_is_the_library_s_own_again():

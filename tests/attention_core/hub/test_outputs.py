@@ -14,12 +14,9 @@ from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
 
 
-def test_tokens_have_the_log_probability_that_the_token_before_gave_them():
+def test_log_probabilities_are_given_by_the_token_before_and_cosines_tell_directions():
     logits = torch.log(torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.9, 0.1]]))
     assert_close(log_probabilities(logits, [1, 0, 1]), torch.tensor([-2.0, -1.0]))
-
-
-def test_cosines_tell_directions():
     before, after = torch.tensor([[1.0, 0], [1, 0], [2, 0]]), torch.tensor([[0.0, 3], [-1, 0], [5, 0]])
     assert_close(cosine_change(before, after), torch.tensor([1.0, 2.0, 0.0]))
     assert ablation.sentence_change(before, after) == pytest.approx(1 - 4 / 5)

@@ -328,16 +328,12 @@ def test_a_long_output_keeps_its_last_positions(models, monkeypatch, n, kept):
     assert kept in done.notes[-1]
 
 
-def test_switching_a_head_off_changes_what_follows(models):
+def test_a_head_that_is_off_changes_what_follows_and_a_recording_is_a_run_of_its_own(models):
     decoder = models[ModelKind.DECODER]
     prepared = text_inputs(decoder, TEXT)
     plain, without = run(decoder, prepared), run(decoder, prepared, edits=drop_heads([(0, 1)]))
     assert not torch.allclose(plain.logits, without.logits)
     refused("cannot be run", run, decoder, prepared, edits=drop_heads([(9, 1)]))
-
-
-def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
-    decoder = models[ModelKind.DECODER]
     recording = trace_model(decoder.model, **text_inputs(decoder, TEXT).inputs)
     done = recording_run(Recording(recording.traces, "a note"), "run.npz")
     assert (done.model, done.kind, done.notes) == ("run.npz", None, ("a note",))

@@ -118,7 +118,7 @@ def test_a_head_that_is_not_there_is_told(ablated, told):
     assert model.config._attn_implementation == "eager"
 
 
-def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_ablation():
+def test_bypassing_models_give_their_output_but_no_ablation_and_other_objects_are_told():
     model = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=99, hidden_size=32, n_layer=2, n_head=4)).eval()
     recording, output = run_model(model, PLAIN)
     assert "bypasses" in recording.note
@@ -126,8 +126,5 @@ def test_a_model_that_bypasses_the_interface_gives_its_output_but_no_ablation():
         assert_close(output.logits, model(**PLAIN).logits, atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match="BloomForCausalLM can be switched off"):
         run_model(model, PLAIN, edits=drop_heads([(0, 0)]))
-
-
-def test_what_is_no_transformers_model_is_told():
     with pytest.raises(TypeError, match="got SimpleNamespace"):
         run_model(SimpleNamespace(), {})

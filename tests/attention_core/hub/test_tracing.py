@@ -32,15 +32,12 @@ def expected(family) -> list[torch.Tensor]:
     return handed_out(asked(*built(family, "eager")))
 
 
-def test_grouped_keys_and_position_biases_are_kept_once():
+def test_grouped_keys_biases_sinks_and_causality_cost_memory_once_at_most():
     assert all(len(trace.key) == 2 for trace in traced(LLAMA).traces)
     traces = traced("T5").traces
     assert traces[0].bias.data_ptr() == traces[1].bias.data_ptr()
     assert traces[0].mask.data_ptr() == traces[1].mask.data_ptr()
     assert traces[3].bias is None
-
-
-def test_sinks_take_their_share_and_causality_costs_no_memory():
     assert (traced("GptOss").traces[0].weights(3).sum(1) < 0.999).all()
     gpt = traced("GPT2LMHead").traces[0]
     assert gpt.is_causal

@@ -24,29 +24,23 @@ def test_first_window_is_read_as_the_model_itself_reads_it(text, layer):
         torch.testing.assert_close(weights.cpu(), expected.weights(head).cpu(), atol=1e-5, rtol=1e-4)
 
 
-def test_rows_sum_to_one_over_the_last_window(text):
+def test_texts_know_their_words_read_nothing_that_follows_and_their_rows_sum_to_one(text):
     trace = read_in_windows(text, 3)
     weights = trace.weights(5, slice(500, 600))
     torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]), atol=1e-4, rtol=0)
     assert ((weights > 0).sum(1) == WINDOW).all()
     plain = trace.masked_scores(5, slice(500, 600)).logsumexp(1)
     torch.testing.assert_close(trace.log_normaliser[5, 500:600], plain)
-
-
-def test_what_is_read_does_not_depend_on_what_follows(text):
     shorter = in_pieces(phrase_book()[:60])
     n = len(shorter.ids)
     long, short = (read_in_windows(one, 2).weights(0, slice(n - 50, n), slice(0, n)) for one in (text, shorter))
     torch.testing.assert_close(long, short, atol=1e-5, rtol=1e-4)
-
-
-def test_pieces_know_their_words_and_sentences(text):
     assert len(text.ids) == len(text.labels) == len(text.sentence_of)
     second = [label for label, number in zip(text.labels, text.sentence_of, strict=True) if number == 1]
     assert "".join(second) == f" {phrase_book()[1]}"
 
 
-def test_head_looks_most_at_what_came_next_last_time():
+def test_an_echo_is_found_where_something_returns_and_nowhere_else():
     text = in_pieces(phrase_book())
     layer, head = ECHO
     echo = strongest_echo(text, read_in_windows(text, layer), head)
@@ -55,8 +49,5 @@ def test_head_looks_most_at_what_came_next_last_time():
     assert followed > 10 * max(same, before)
     assert text.ids[echo.followed - 1] == text.ids[echo.query]
     assert echo.first.stop == echo.second.start
-
-
-def test_text_in_which_nothing_returns_has_no_echo():
     text = in_pieces(["Only one sentence."])
     assert strongest_echo(text, read_in_windows(text, 0), 0) is None

@@ -40,13 +40,10 @@ def canvas(shade=255):
     return pixels
 
 
-def test_each_digit_of_a_number_is_a_piece_of_ink(picture):
+def test_digits_are_pieces_of_ink_and_one_where_they_touch_and_specks_are_none(picture):
     pieces = read.pieces_of(picture)
     assert len(pieces) == 4
     assert all(height > width for height, width in pieces)
-
-
-def test_digits_that_touch_are_one_piece_and_specks_are_none():
     ink = np.zeros((48, 192), np.float32)
     assert read.pieces_of(ink) == []
     ink[10:40, 20:24] = ink[10:40, 50:54] = 1

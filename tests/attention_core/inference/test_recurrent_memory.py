@@ -47,16 +47,13 @@ def test_states_are_those_of_the_encoder(cell):
     assert_close(torch.cat((forward[-1], backward[0])), encoding.last[0])
 
 
-def test_gates_mix_old_and_new_and_a_plain_network_has_none():
+def test_gates_mix_old_and_new_keep_all_at_one_and_a_plain_network_has_none():
     readings = influence.read_bidirectionally(small("gru"), IDS)
     for reading in readings.values():
         assert reading.update.shape == reading.states.shape
         assert reading.update.min() > 0
         assert reading.update.max() < 1
     assert influence.read_bidirectionally(small("rnn"), IDS)["forward"].update is None
-
-
-def test_update_gate_of_one_keeps_the_whole_state():
     model = small("gru")
     bias = model.encoder.bias_ih_l0
     bias[len(bias) // 3 : 2 * len(bias) // 3] = 100.0
@@ -144,7 +141,7 @@ def memory():
     return memory_overview(small("gru"), read_source(SENTENCE))
 
 
-def test_one_position_per_word_and_the_end(memory):
+def test_words_have_the_state_after_their_last_piece_and_the_mean_of_its_gates(memory):
     source = read_source(SENTENCE)
     assert memory.labels == ["The", "xylophone", "player", "left", ".", "end"]
     assert source.word_of.count(1) > 1
@@ -153,25 +150,19 @@ def test_one_position_per_word_and_the_end(memory):
             "forward": (7, 6),
             "backward": (7, 6),
         }
-
-
-def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
     model, source = small("gru"), read_source(SENTENCE)
     states = model.encode(source.ids[None]).states[0].numpy()
     last = len(source.word_of) - 1 - source.word_of[::-1].index(1)
     first = source.word_of.index(1)
     np.testing.assert_allclose(np.sort(memory.states["forward"][:, 1]), np.sort(states[last, :7]), rtol=1e-5)
     np.testing.assert_allclose(np.sort(memory.states["backward"][:, 1]), np.sort(states[first, 7:]), rtol=1e-5)
+    assert memory.retained_share("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
 
 
 def test_plain_network_has_no_gates():
     memory = memory_overview(small("rnn", d_embedding=9), read_source(SENTENCE))
     assert memory.update == {}
     assert memory.retained_share("forward", 0) is None
-
-
-def test_gates_are_averaged_over_the_dimensions(memory):
-    assert memory.retained_share("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
 
 
 def card(folder, name, **figures):
@@ -261,7 +252,7 @@ def test_sister_is_forgotten_and_given_back():
         assert float(last_state_shares(model, source)[place]) == pytest.approx(retained, abs=2e-3)
 
 
-def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
+def test_only_reading_both_ways_tells_words_apart_by_what_follows_and_other_beginnings_share_none():
     model = small("gru", 6)
     first, second = (read_source(f"Apple makes very good {noun}.") for noun in ("pies", "phones"))
     apart = state_differences(model, first, second)
@@ -273,25 +264,18 @@ def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
     expected = (states[1][place] - states[0][place]).norm() / states[0][place].norm()
     assert float(apart.bidirectional[3]) == pytest.approx(float(expected), abs=1e-6)
     assert apart.bidirectional.min() > 1e-6
-
-
-def test_sentences_that_begin_otherwise_share_no_word():
-    model = small("gru", 6)
     assert state_differences(model, read_source("A pie."), read_source("The pie.")).words == []
     differences = state_differences(model, read_source("the pie"), read_source("The pie"))
     assert differences.words == ["the", "pie"]
     assert differences.bidirectional.max() < 1e-6
 
 
-def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():
+def test_words_and_lost_ones_stay_where_they_stand_and_replaced_ones_are_wrong():
     words = compare_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
     assert [word for word, kind in words if kind != CORRECT] == ["car", "newspaper,"]
     assert " ".join(word for word, _ in words) == "My car bought a Red newspaper, car."
     assert compare_words("", "My aunt.") == [("My", LOST), ("aunt.", LOST)]
     assert [kind for _, kind in compare_words("aunt my", "My aunt")].count(CORRECT) == 1
-
-
-def test_what_is_lost_stands_where_it_was_and_what_is_replaced_is_wrong():
     lost = compare_words("A shirt, no.", "A blue shirt, yes.")
     assert lost == [("A", CORRECT), ("blue", LOST), ("shirt,", CORRECT), ("no.", WRONG)]
 

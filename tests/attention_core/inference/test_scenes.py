@@ -80,7 +80,7 @@ def as_items(placed):
     return [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed]
 
 
-def test_every_question_that_is_proposed_has_one_answer_about_the_drawing():
+def test_every_proposed_question_and_the_guess_have_one_answer_about_the_drawing():
     scenes = [*SCENES.values(), *(random_digits(number, SIDE) for number in range(400))]
     proposed = [(question, items) for items in map(as_items, scenes) for question in ask.clear_questions(items)]
     assert all(answer(question, items)[1] for question, items in proposed)
@@ -92,6 +92,7 @@ def test_every_question_that_is_proposed_has_one_answer_about_the_drawing():
     assert scribble
     assert {one.digit for one in scribble} == {None}, "no digit was read"
     assert ask.clear_questions([]) == [Question(QuestionKind.COUNT)]
+    assert answer(ask.EXAMPLES[-1], as_items(SCENES["Five colours"]))[0] == "orange"
 
 
 def test_a_drawing_s_digits_are_read_one_by_one():
@@ -105,7 +106,3 @@ def test_a_drawing_s_digits_are_read_one_by_one():
             assert one[:2] == true[:2]
             assert one[2:] == pytest.approx(true[2:], abs=0.02)
     assert ask.read_digits(model, [], []) == []
-
-
-def test_the_guess_of_the_page_has_one_answer_about_the_first_scene():
-    assert answer(ask.EXAMPLES[-1], as_items(SCENES["Five colours"]))[0] == "orange"

@@ -91,23 +91,17 @@ def test_the_corpus_is_whole_and_balanced(data_folder):
     assert sum(review.positive for review in reviews) == 4840
 
 
-def test_typed_sentences_are_read_as_the_tokenised_corpus_is():
+def test_typed_sentences_are_cut_as_the_corpus_is_rare_words_into_pieces_and_pairs_together():
     typed, corpus = read_sentence("It's NOT great!"), read_sentence("it's not great !")
     assert typed.words == ["It", "'s", "NOT", "great", "!"]
     assert torch.equal(typed.pieces, corpus.pieces)
     assert read_sentence("Don't!").words == ["Do", "n't", "!"]
-
-
-def test_rare_words_are_pieces_and_foreign_signs_are_unknown():
     sentence = read_sentence("unwatchable 映画 😀 film")
     assert sentence.cut_words[0] == 0
     assert "".join(sentence.texts[0]) == "unwatchable"
     assert sentence.unknown_words == [1, 2]
     assert sentence.read_as[1:] == ["an unknown sign", "an unknown sign", ""]
     assert (sentence.pieces != PAD).sum(1)[-1] == 1
-
-
-def test_a_common_pair_adds_to_its_second_word_only_beside_the_first():
     together, apart = read_sentence("such a xylophone"), read_sentence("a such xylophone")
     assert together.paired == [False, True, False]
     assert together.read_as[1] == "a + (such a)"
@@ -174,7 +168,7 @@ def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
             assert_close(step_of(trace, "answer").value(), unpadded.softmax(-1)[None])
 
 
-def test_attention_over_padding_is_exactly_zero():
+def test_attention_over_padding_is_zero_its_score_is_bahdanaus_and_the_mean_weighs_alike():
     model = untrained("sentence-attention")
     pieces, mask = matter.batch_of([read_sentence("a warm film .").pieces, read_sentence("dull").pieces])
     with torch.inference_mode():
@@ -184,18 +178,11 @@ def test_attention_over_padding_is_exactly_zero():
             model.queries(2), encoding.states[:, None], loud[:, None], score=model.score(), mask=mask[:, None, None]
         )
         assert quiet.context.abs().max() < 10
-
-
-def test_the_score_is_bahdanaus_formula():
-    model = untrained("sentence-attention")
     trace = explain(model, read_sentence("a quiet and honest film"))
     keys, query = trace.key[0], model.query.detach()
     by_hand = torch.tanh(model.score_query @ query + keys @ model.score_key.T) @ model.score_vector
     assert_close(trace.scores()[0], by_hand.detach())
     assert_close(trace.weights()[0], by_hand.detach().softmax(0))
-
-
-def test_the_mean_weighs_every_word_alike():
     assert_close(
         explain(untrained("sentence-mean"), read_sentence("one two three four")).weights(), torch.full((1, 4), 0.25)
     )
@@ -229,16 +216,13 @@ def test_hidden_words_become_one_unknown_piece():
     assert torch.equal(hide_words(pieces, 0.0), pieces)
 
 
-def test_blocked_words_get_exactly_nothing_and_all_blocked_leaves_the_bias():
+def test_blocked_words_get_nothing_and_erasing_equals_judging_the_shorter_sentence():
     model, sentence = untrained("sentence-attention"), read_sentence("a dull film")
     trace = explain(model, sentence, (BlockKeys((1,)),))
     assert trace.weights()[0, 1] == 0
     assert_close(trace.weights().sum(), torch.tensor(1.0))
     bias = model.answer.bias.softmax(0)[1].item()
     assert judge(model, sentence, (BlockKeys((0, 1, 2)),)).positive == pytest.approx(bias)
-
-
-def test_erasing_equals_judging_the_shorter_sentence():
     model, words = untrained("sentence-attention"), ["a", "warm", "and", "funny", "film"]
     sentence = read_sentence(" ".join(words))
     unchanged = judge(model, sentence).positive
@@ -247,18 +231,21 @@ def test_erasing_equals_judging_the_shorter_sentence():
         shorter = read_sentence(" ".join(words[:place] + words[place + 1 :]))
         expected = judge(model, shorter).positive - unchanged
         assert removed[place].item() == pytest.approx(expected, abs=1e-6)
-
-
-def test_one_word_has_nothing_to_compare_with():
     assert matter.remove_each(untrained("sentence-attention"), read_sentence("dull")).tolist() == [0]
+    changes = matter.remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
+    assert changes.shape == (3,)
 
 
-def test_many_sentences_are_judged_in_their_order():
+def test_many_sentences_are_judged_in_their_order_and_each_is_met_once_an_epoch():
     model = untrained("sentence-attention")
     sentences = [read_sentence(text) for text in ("a b c d e", "f", "g h i", "j k")]
     together = matter.judge_all(model, [one.pieces for one in sentences], batch_size=2)
     for one, positive in zip(sentences, together.tolist(), strict=True):
         assert judge(model, one).positive == pytest.approx(positive, abs=1e-6)
+    lengths = [n % 17 + 1 for n in range(700)]
+    batches = epoch_of_batches(lengths, torch.Generator().manual_seed(1))
+    assert sorted(place for batch in batches for place in batch) == list(range(700))
+    assert max(map(len, batches)) == 256
 
 
 def test_counting_tells_pieces_of_praise_from_pieces_of_blame():
@@ -268,13 +255,6 @@ def test_counting_tells_pieces_of_praise_from_pieces_of_blame():
     assert ratios[fine] == pytest.approx(torch.tensor(3.0).log().item())
     assert ratios[dull] == pytest.approx(-ratios[fine].item())
     assert ratios[[film, PAD, UNKNOWN]].tolist() == [0, 0, 0]
-
-
-def test_every_sentence_is_met_once_an_epoch():
-    lengths = [n % 17 + 1 for n in range(700)]
-    batches = epoch_of_batches(lengths, torch.Generator().manual_seed(1))
-    assert sorted(place for batch in batches for place in batch) == list(range(700))
-    assert max(map(len, batches)) == 256
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -313,14 +293,11 @@ def test_the_guide_of_two_phases_is_the_committed_attention():
         assert torch.equal(two_phase[f"guide.{name}"], tensor), name
 
 
-def test_clear_sentences_are_judged_right_and_by_the_telling_words(attention):
+def test_clear_sentences_and_forty_of_fifty_with_a_negation_are_judged_right(attention, root):
     for word, positive in (("wonderful", True), ("boring", False), ("moving", True), ("dull", False)):
         sentence = read_sentence(f"the film is {word} .")
         assert (judge(attention, sentence).positive > 0.5) == positive
         assert int(explain(attention, sentence).weights()[0].argmax()) == 3
-
-
-def test_at_least_forty_of_fifty_sentences_with_a_negation_are_judged_right(attention, root):
     measured = figures(attention, read_reviews(root / "tests" / "data" / "negation.tsv"))
     right = read_card("sentence-attention")["right_of_50_with_a_negation"]
     assert measured["accuracy"] == pytest.approx(right / 50)
@@ -337,20 +314,12 @@ def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):
         review_pieces._vocabulary()
 
 
-def test_examples_are_short():
+def test_examples_are_short_and_a_heavy_word_that_pushes_the_other_way_is_named():
     assert max(len(read_sentence(text).words) for text in PRESETS.values()) <= 30
-
-
-def test_a_heavy_word_that_pushes_the_other_way_is_named():
     weights = [0.5, 0.4, 0.1]
     assert matter.against_the_answer(weights, [-0.2, 0.1, 0.3], positive=0.8) == 1
     assert matter.against_the_answer(weights, [-0.2, 0.1, 0.3], positive=0.2) == 0
     assert matter.against_the_answer(weights, [-0.2, 0.001, 0.3], positive=0.8) is None
-
-
-def test_removing_words_needs_no_attention():
-    changes = matter.remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
-    assert changes.shape == (3,)
 
 
 @pytest.mark.parametrize(

@@ -64,31 +64,35 @@ def test_embedding_is_the_hashed_count_of_runs(text):
     np.testing.assert_allclose(embed([text])[0].numpy(), vector_by_hand(text), atol=1e-10)
 
 
-def test_runs_of_a_word_written_out():
+def test_runs_of_a_word_are_written_out_and_hashed_and_shared_letters_are_theirs():
     assert ngrams("To be") == dict.fromkeys(["_t", "to", "o_", "_to", "to_", "_b", "be", "e_", "_be", "be_"], 1)
     assert plain("  René   DESCARTES!") == "rene descartes"
     assert shared_runs("cat", "car") == ["_ca", "_c", "ca"]
-
-
-def test_letters_in_common_are_those_of_the_shared_runs():
     assert shared_letters("automobile", "money") == [("auto", False), ("mo", True), ("bile", False)]
     assert shared_letters("MONEY", "automobile") == [("MO", True), ("NEY", False)]
     assert shared_letters("banana", "van") == [("b", False), ("anan", True), ("a", False)]
     assert shared_letters("a cat", "car") == [("a ", False), ("ca", True), ("t", False)]
     assert shared_letters("cat", "dog") == [("cat", False)]
     assert shared_letters("", "dog") == []
-
-
-def test_the_hash_is_the_same_on_every_machine():
     assert [hash_run(run) for run in ("_at", "ten")] == [hash_run(run) for run in ("_at", "ten")]
     assert hash_run("_at") == (322, -1)
 
 
-def test_a_text_without_letters_is_a_zero_vector_and_looks_everywhere_alike():
+def test_look_ups_give_shares_of_texts_by_temperature_and_look_everywhere_without_letters():
     records = Records(("ab", "cd", "ef"), ("red", "blue", "red"))
     trace = soft_lookup(records, ["?!"], 0.05)
     assert (trace.query == 0).all()
     assert trace.context()[0].tolist() == pytest.approx([2 / 3, 1 / 3])
+    records = Records(("ab", "ab ab", "xy"), ("red", "red", "blue"))
+    trace = soft_lookup(records, ["ab"], 0.02)
+    assert value_labels(records) == ["red", "blue"]
+    assert trace.context()[0].tolist() == pytest.approx([1, 0], abs=1e-6)
+    assert trace.context().sum().item() == pytest.approx(1)
+    records = Records(("apple", "pear", "plum"), ("red", "green", "blue"))
+    cold, hot = (soft_lookup(records, ["pear"], temperature).weights()[0] for temperature in (1e-3, 1e6))
+    assert cold.tolist() == pytest.approx([0, 1, 0])
+    assert hot.tolist() == pytest.approx([1 / 3] * 3, abs=1e-5)
+    assert torch.equal(embed([]), torch.zeros(0, WIDTH, dtype=torch.float64))
 
 
 @given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=4), st.floats(0.01, 3))
@@ -102,21 +106,6 @@ def test_soft_look_up_among_texts(keys, queries, temperature):
     np.testing.assert_allclose(trace.context().numpy(), expected, atol=1e-10)
 
 
-def test_texts_as_values_come_back_as_shares_of_each_different_text():
-    records = Records(("ab", "ab ab", "xy"), ("red", "red", "blue"))
-    trace = soft_lookup(records, ["ab"], 0.02)
-    assert value_labels(records) == ["red", "blue"]
-    assert trace.context()[0].tolist() == pytest.approx([1, 0], abs=1e-6)
-    assert trace.context().sum().item() == pytest.approx(1)
-
-
-def test_temperature_takes_look_up_into_plain_average():
-    records = Records(("apple", "pear", "plum"), ("red", "green", "blue"))
-    cold, hot = (soft_lookup(records, ["pear"], temperature).weights()[0] for temperature in (1e-3, 1e6))
-    assert cold.tolist() == pytest.approx([0, 1, 0])
-    assert hot.tolist() == pytest.approx([1 / 3] * 3, abs=1e-5)
-
-
 def test_exported_script_recomputes_the_look_up(tmp_path):
     trace = soft_lookup(Records(("apple", "pear", "plum"), ("red", "green", "blue")), ["grape"], 0.25)
     (tmp_path / "trace.npz").write_bytes(trace_to_npz(trace))
@@ -124,10 +113,6 @@ def test_exported_script_recomputes_the_look_up(tmp_path):
     weights = softmax(arrays["query"][0] @ arrays["key"][0].T / 0.25)
     np.testing.assert_allclose(weights @ arrays["value"][0], arrays["context"][0], atol=1e-10)
     assert "Soft look-up" in trace_to_code(trace)
-
-
-def test_no_texts_have_no_vectors():
-    assert torch.equal(embed([]), torch.zeros(0, WIDTH, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -164,13 +149,10 @@ def test_a_text_with_nothing_usable_says_what_to_do(text):
     assert "Write one as key = value" in usable.remarks[-1]
 
 
-def test_a_thousand_records_are_bounded_and_told():
+def test_many_records_and_long_texts_are_cut_and_equal_keys_are_told():
     usable = read_records("\n".join(f"row {n} = {n}" for n in range(1_000)))
     assert len(usable.records.keys) == MAX_RECORDS
     assert f"The first {MAX_RECORDS} of 1,000" in usable.remarks[0]
-
-
-def test_long_texts_are_cut_and_equal_keys_are_told():
     usable = read_records(f"{'x' * 5000} = 1\nsame = 2\nsame = 3")
     assert len(usable.records.keys[0]) == MAX_TEXT
     assert "600 characters" in usable.remarks[0]
@@ -214,22 +196,16 @@ def tiny(tmp_path_factory) -> Pretrained:
     return Pretrained("tiny", ModelKind.ENCODER, model, BertTokenizer(str(file)), max_tokens=8)
 
 
-def test_a_vector_is_the_direction_of_the_sum_of_a_texts_own_states(tiny):
+def test_vectors_are_directions_of_a_text_s_states_up_to_the_bound_and_every_line_gives_its_step(tiny):
     vectors = sentence_vectors(tiny, TEXTS)
     assert vectors.dtype == torch.float64
     for text, vector in zip(TEXTS, vectors, strict=True):
         ids = torch.tensor([tiny.tokenizer(text, truncation=True, max_length=8)["input_ids"]])
         mean = tiny.model(ids).last_hidden_state[0].double().mean(0)
         torch.testing.assert_close(vector, mean / mean.norm(), atol=1e-5, rtol=1e-5)
-
-
-def test_a_text_is_read_up_to_the_bound(tiny):
     long, longer = sentence_vectors(tiny, ["a " * 8, "a " * 100])
     torch.testing.assert_close(long, longer)
     assert MAX_TOKENS <= 512
-
-
-def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):
     records = PRESETS["Ask a text"].records
     trace = soft_lookup(records, ["the car", "a b"], 0.05, meaning(tiny))
     check(trace)

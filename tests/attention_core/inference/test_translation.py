@@ -44,35 +44,23 @@ def viewed(model, translation):
     return word_view(explain(model, SOURCE, translation), SOURCE, translation)
 
 
-def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
+def test_views_have_words_as_rows_and_columns_with_the_probabilities_of_their_pieces(additive):
     view = viewed(additive, FINISHED)
     assert view.target == ["Mon", "chihuahua", "dort", ".", "end"]
     assert view.source == view.keys == ["My", "chihuahua", "sleeps", ".", "end"]
     assert view.weights.shape == (5, 5)
     assert_close(view.weights.sum(1), torch.ones(5))
-
-
-def test_a_word_begins_at_its_first_piece(additive):
     words = viewed(additive, FINISHED)
     start, following = words.first_piece[1], words.first_piece[2]
     assert following - start == len(words.pieces_of[1]) > 1
-
-
-def test_the_probability_of_a_word_is_the_product_of_its_pieces(additive):
     words, of_pieces = viewed(additive, FINISHED), piece_probabilities(additive, SOURCE, FINISHED.ids)
     assert math.prod(words.probabilities) == pytest.approx(math.prod(of_pieces))
     assert words.probabilities[0] == pytest.approx(of_pieces[0])
-
-
-def test_piece_probabilities_are_those_of_the_model(additive):
     fed = torch.tensor([[START, *FINISHED.ids[:-1]]])
     expected = additive(SOURCE.ids[None], fed).logits[0].softmax(-1)
     probabilities = piece_probabilities(additive, SOURCE, FINISHED.ids)
     assert probabilities == pytest.approx([float(expected[place, one]) for place, one in enumerate(FINISHED.ids)])
     assert piece_probabilities(additive, SOURCE, []) == []
-
-
-def test_an_open_end_has_a_row_of_its_own_and_no_probability(additive):
     view = viewed(additive, OPEN)
     assert view.target == ["Mon", "chihuahua", "?"]
     assert math.isnan(view.probabilities[-1])
@@ -80,15 +68,12 @@ def test_an_open_end_has_a_row_of_its_own_and_no_probability(additive):
     assert viewed(additive, nothing).target == ["?"]
 
 
-def test_without_attention_there_is_a_single_key():
+def test_without_attention_there_is_a_single_key_and_heads_are_averaged():
     model = build("translator-none").eval().requires_grad_(False)
     view = viewed(model, FINISHED)
     assert view.is_single
     assert_close(view.weights, torch.ones(5, 1))
     assert len(view.source) == 5
-
-
-def test_heads_are_averaged():
     model = Transformer(TransformerConfig(n_layers=1, n_heads=2, d_model=8, d_ff=8)).eval().requires_grad_(False)
     ids = [*load_vocabulary().cut(["le"]).ids, END]  # a piece to a word
     source, translation = read_source("The"), translation_of(ids, piece_probabilities(model, read_source("The"), ids))
@@ -115,7 +100,7 @@ def snapshots(n_moments=3):
     return cached
 
 
-def test_every_sentence_goes_from_uniform_to_sharp():
+def test_sentences_go_from_uniform_to_sharp():
     learned = learning_of(snapshots())
     assert len(learned) == len(LEARNED)
     for one in learned:
@@ -127,15 +112,9 @@ def test_every_sentence_goes_from_uniform_to_sharp():
         for moment in one.moments:
             assert moment.weights.shape == (len(one.target), len(one.source))
             assert_close(moment.weights.sum(1), torch.ones(len(one.target)), atol=2e-3, rtol=0)
-
-
-def test_words_of_the_first_sentence_are_those_that_were_typed():
     first = learning_of(snapshots())[0]
     assert first.source == ["the", "red", "car", "is", "in", "front", "of", "the", "house", ".", "end"]
     assert first.target[:3] == ["la", "voiture", "rouge"]
-
-
-def test_sharpness_of_uniform_one_hot_and_single_columns():
     assert sharpness(torch.full((4, 5), 0.2)) == pytest.approx(0, abs=1e-6)
     assert sharpness(torch.eye(5)) == 1
     assert sharpness(torch.ones(3, 1)) == 1
@@ -172,7 +151,7 @@ def told(name: str, source=HOUSE, ids: list[int] | None = None):
     return model, translation, word_view(trace, source, translation)
 
 
-def test_cosines_are_those_of_single_vectors():
+def test_cosines_are_those_of_single_vectors_and_none_for_what_is_not_said():
     source = read_source("My chihuahua sleeps.")
     model, translation, view = told("additive", source)
     alike = vector_similarities(model, source, translation, view)
@@ -188,9 +167,6 @@ def test_cosines_are_those_of_single_vectors():
             pieces_of_word = [piece for piece, of in enumerate(source.word_of) if of == word]
             english = sum(model.embedding.weight[source.ids[piece]] for piece in pieces_of_word) / len(pieces_of_word)
             assert float(alike[row, word]) == pytest.approx(cosine(french, english), abs=1e-5)
-
-
-def test_an_unfinished_sentence_has_no_vector_for_what_is_not_said():
     model, translation, view = told("dot", HOUSE, french_prefix("La voiture"))
     alike = vector_similarities(model, HOUSE, translation, view)
     assert alike[-1].isnan().all()
@@ -216,7 +192,7 @@ def test_committed_costs_say_what_order_and_attention_are_worth():
         assert all(bleu < unchanged for (of, without), bleu in bleu_by_variant.items() if of == model and without)
 
 
-def test_an_article_keeps_its_gender_without_the_noun_and_loses_it_where_words_are_read_alone():
+def test_an_article_keeps_its_gender_without_the_noun_and_a_pronoun_has_none():
     model, source = load("translator-additive"), read_source("The little girl has a red car.")
     translation = forced_translation(model, source, [*french_prefix("La petite fille a une voiture rouge."), END])
     view = trace_translation(model, "additive", source, (), translation).view
@@ -228,9 +204,6 @@ def test_an_article_keeps_its_gender_without_the_noun_and_loses_it_where_words_a
     likely = gender_probability(model, source, translation, view, words[1])
     assert min(likely[:2]) > 0.9
     assert likely.isolated < likely.learned
-
-
-def test_a_pronoun_has_no_noun():
     model, source = load("translator-additive"), read_source("I know it well.")
     translation = forced_translation(model, source, [*french_prefix("Je le sais bien."), END])
     assert not list(gendered_words(trace_translation(model, "additive", source, (), translation).view))

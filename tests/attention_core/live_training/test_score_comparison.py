@@ -47,27 +47,21 @@ def test_every_function_gets_the_same_vectors_and_rows_sum_to_one(d):
         assert trace.weights(0).sum(-1).item() == pytest.approx(1, abs=1e-12), name
 
 
-def test_a_missing_parameter_is_named():
+def test_parameters_that_are_missing_or_do_not_fit_are_named():
     parameters = random_parameters(2)
     del parameters["concat.v"]
     with pytest.raises(ValueError, match=r"missing: concat\.v"):
         all_scores(parameters)
-
-
-def test_a_matrix_with_too_few_rows_is_named():
     parameters = random_parameters(2) | {"additive.W_k": torch.zeros(3, 2)}
     with pytest.raises(ValueError, match=r"additive\.W_k \(3, 2\) needs as many rows as v \(5,\)"):
         all_scores(parameters)
 
 
-def test_a_field_has_the_top_of_the_plane_in_its_first_row():
+def test_a_field_begins_at_the_top_the_cosine_s_is_a_cone_and_location_s_is_flat():
     field = score_field(Dot(), torch.tensor([0.5, 2.0]), extent=4, n=9)
     assert field[0, 0] == pytest.approx(0.5 * -4 + 2 * 4)
     assert field[8, 8] == pytest.approx(0.5 * 4 + 2 * -4)
     assert field[4, 4] == 0
-
-
-def test_the_cosine_field_is_a_cone_and_the_location_field_is_flat():
     query = torch.tensor([1.0, 1.0], dtype=torch.float64)
     cone = score_field(Cosine(), query, extent=4, n=9)
     assert cone[0, 8] == pytest.approx(cone[3, 5].item())  # the same direction, far and near
@@ -88,20 +82,14 @@ def test_the_printed_formula_is_a_part_of_the_query_plus_a_part_of_the_key(n_que
     assert (weights - weights[:1]).abs().max() < 1e-12
 
 
-def test_a_long_key_wins_the_dot_product_and_loses_the_cosine():
+def test_comparisons_name_a_favourite_if_any_and_have_a_row_per_function_and_key():
     preset = next(one for one in VECTOR_PRESETS if one.name == "One long key")
     query, key = torch.tensor(preset.query), torch.tensor(preset.keys)
     liked = favourites(compare({"dot": Dot(), "cosine": Cosine()}, query[None], key))
     assert (liked["dot"].key, liked["cosine"].key) == (1, 0)
     assert nearest_key(query, key) == 0
-
-
-def test_weights_that_are_all_alike_prefer_nobody():
     query, key = torch.tensor([[1.0, 1.0]]), torch.randn(3, 2)
     assert favourites(compare({"location": Location(torch.ones(3, 2))}, query, key))["location"].key is None
-
-
-def test_the_table_of_all_functions_has_a_row_per_function_and_key():
     frame = comparison_frame(compare({"dot": Dot(), "cosine": Cosine()}, torch.ones(1, 2), torch.ones(3, 2)))
     assert frame["function"].tolist() == ["dot"] * 3 + ["cosine"] * 3
     assert frame["score"].tolist() == pytest.approx([2] * 3 + [1] * 3)
@@ -127,31 +115,22 @@ def rows():
     return measure_scale()
 
 
-def test_every_width_from_1_to_1024_is_measured_both_ways(rows):
+def test_every_width_is_measured_both_ways_and_only_division_keeps_variance_and_gradient(rows):
     assert [row.d_k for row in rows if row.scaled] == list(DIMENSIONS)
     assert (DIMENSIONS[0], DIMENSIONS[-1]) == (1, 1024)
     assert len(rows) == 2 * len(DIMENSIONS)
-
-
-def test_the_variance_grows_as_the_width_and_stays_at_1_when_divided(rows):
     for row in rows:
         # 4,096 products that share 256 queries: a standard error of about 9 % at d_k = 1, less above
         assert row.variance == pytest.approx(1 if row.scaled else row.d_k, rel=0.3), row
-
-
-def test_without_the_division_the_softmax_saturates_and_its_gradient_vanishes(rows):
     first, last = [[row for row in rows if row.d_k == d] for d in (1, 1024)]
     raw, scaled = last
     assert raw.gradient < 0.1 < 0.2 < scaled.gradient
     assert first[0].variance == first[1].variance  # sqrt(1) divides nothing
 
 
-def test_the_gradient_is_the_norm_of_the_jacobian_that_autograd_gives():
+def test_the_gradient_is_the_jacobian_s_norm_and_a_seed_draws_the_same_vectors():
     scores = torch.randn(7, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
     assert softmax_jacobian_norm(scores.softmax(-1)).item() == pytest.approx(jacobian.norm().item(), abs=1e-12)
-
-
-def test_the_same_seed_draws_the_same_vectors():
     assert torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5))
     assert not torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5, seed=1))

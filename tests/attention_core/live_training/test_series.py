@@ -53,7 +53,7 @@ def test_autocorrelation_is_the_mean_product_of_known_steps_at_each_distance():
 
 
 @torch.no_grad()
-def test_what_is_told_is_a_weighted_average_of_what_is_known_and_nothing_else_matters():
+def test_what_is_told_is_a_softmax_weighted_average_of_what_is_known():
     model, curves, known = SeriesAttention(), drawn(), HIDDEN[BIDIRECTIONAL].mask().expand(3, -1)
     told, weights = model(curves, known)
     assert_close(weights.sum(-1), torch.ones(3, N))
@@ -61,10 +61,6 @@ def test_what_is_told_is_a_weighted_average_of_what_is_known_and_nothing_else_ma
     assert_close(told, (weights @ curves[..., None])[..., 0], atol=1e-4, rtol=1e-4)
     changed = torch.where(known, curves, 99.0)
     assert_close(model(changed, known)[0], told, atol=1e-4, rtol=1e-4)
-
-
-@torch.no_grad()
-def test_weights_are_a_softmax_of_query_times_the_key_of_the_distance():
     model, curves, known = SeriesAttention(), drawn(1), HIDDEN[FORECAST].mask()
     middle, size = curves[0, known].mean(), curves[0, known].std(correction=0)
     seen = torch.where(known, (curves - middle) / size, 0)

@@ -40,15 +40,7 @@ def test_any_text_is_read_and_given_back(text):
     assert tokenizer().decode(ids[1:]).strip() == text.strip()
 
 
-def test_held_out_english_is_foreseen_far_better_than_the_same_words_in_reverse(model):
-    with torch.inference_mode():
-        forwards = bits_of(model, SENTENCES)
-        backwards = bits_of(model, [" ".join(one.split()[::-1]) for one in SENTENCES])
-    assert forwards["perplexity_per_piece"] < 60
-    assert forwards["bits_per_character"] < 0.6 * backwards["bits_per_character"]
-
-
-def test_bits_are_those_of_the_probabilities(model):
+def test_bits_are_those_of_the_probabilities_beside_others_too_and_more_in_reverse(model):
     text = SENTENCES[0]
     ids = torch.tensor([pieces().encode(text).ids])
     with torch.inference_mode():
@@ -56,24 +48,23 @@ def test_bits_are_those_of_the_probabilities(model):
     figures = bits_of(model, [text])
     assert figures["bits_per_character"] == pytest.approx(-log_p.sum().item() / math.log(2) / (len(text) + 1), abs=1e-3)
     assert figures["perplexity_per_piece"] == pytest.approx(math.exp(-log_p.mean().item()), rel=1e-2)
-
-
-def test_sentences_of_other_lengths_beside_one_do_not_change_its_bits(model):
     with torch.inference_mode():
         alone = [bits_of(model, [one])["bits_per_character"] * (len(one) + 1) for one in SENTENCES]
         together = bits_of(model, SENTENCES)["bits_per_character"] * sum(len(one) + 1 for one in SENTENCES)
     assert together == pytest.approx(sum(alone), abs=0.02)
+    with torch.inference_mode():
+        forwards = bits_of(model, SENTENCES)
+        backwards = bits_of(model, [" ".join(one.split()[::-1]) for one in SENTENCES])
+    assert forwards["perplexity_per_piece"] < 60
+    assert forwards["bits_per_character"] < 0.6 * backwards["bits_per_character"]
 
 
-def test_its_attention_is_traced_with_grouped_keys(model):
+def test_its_attention_has_grouped_keys_and_one_head_copies_a_word_that_was_said_before(model):
     recording = trace_model(model, **tokenizer()("The red car is here.", return_tensors="pt"))
     assert recording.names == [f"decoder.{layer}.self" for layer in range(4)]
     trace = recording.traces[2]
     assert (trace.query.shape[0], trace.key.shape[0]) == (6, 2)
     assert_close(trace.weights(5).sum(-1), torch.ones(trace.n_queries))
-
-
-def test_one_head_copies_a_word_that_was_said_before_and_nothing_replaces_it(model):
     text = "Tom bought a green umbrella for his old teacher. Tom bought a green"
     inputs = tokenizer()(text, return_tensors="pt")
     umbrella = pieces().token_to_id("Ġumbrella")
@@ -139,9 +130,11 @@ def alone():
     return untrained("language-recurrent-alone", seed=2)
 
 
-def test_both_have_the_same_size(attentive, alone):
+def test_both_have_the_same_size_and_without_attention_there_is_no_trace(attentive, alone):
     sizes = [sum(one.numel() for one in model.parameters()) for model in (attentive, alone)]
     assert abs(sizes[0] - sizes[1]) < 0.001 * sizes[0]
+    with pytest.raises(ValueError, match="no trace"):
+        alone.trace(IDS, LABELS)
 
 
 def test_it_is_a_gru_whose_context_averages_its_earlier_states(attentive):
@@ -183,23 +176,12 @@ def test_gradients_are_finite_although_the_first_state_sees_nothing():
         assert one.grad.isfinite().all(), name
 
 
-def test_without_attention_there_is_no_trace(alone):
-    with pytest.raises(ValueError, match="no trace"):
-        alone.trace(IDS, LABELS)
-
-
-def test_sentences_are_foreseen_as_by_the_other_language_model(attentive):
+def test_sentences_are_foreseen_and_bits_by_distance_are_means_over_all_pieces(attentive):
     figures = bits_of(attentive, ["The red car.", "I see."])
     assert figures["sentences"] == 2
     assert math.log(figures["perplexity_per_piece"]) == pytest.approx(math.log(4000), abs=0.5)
-
-
-def test_distance_is_how_far_back_the_same_two_pieces_stood():
     windows = torch.tensor([[0, 5, 6, 7, 5, 6, 9, 6, 7], [0, 1, 1, 1, 1, 0, 1, 0, 5]])
     assert distances(windows).tolist() == [[0, 0, 0, 0, 3, 0, 0, 5], [0, 0, 1, 1, 0, 5, 2, 0]]
-
-
-def test_bits_by_distance_are_means_over_all_pieces(attentive):
     windows = torch.randint(0, 30, (3, 129), generator=torch.Generator().manual_seed(4))
     figures = bits_by_distance(attentive, windows)
     assert sum(one["pieces"] for one in figures.values()) == 3 * 128

@@ -74,13 +74,10 @@ def test_the_mask_s_trace_equals_the_forward_pass_and_its_steps_follow_from_each
     assert trace.story.key_axis.grid == mask.grid == (15, 15)
 
 
-def test_the_mask_is_a_1_x_1_convolution_with_the_query_as_its_weights(mask):
+def test_the_mask_is_a_1_x_1_convolution_and_a_blocked_region_gets_nothing(mask):
     pictures = rand(1, 60, 60)
     convolved = torch.nn.functional.conv2d(mask.features(pictures[:, None]), mask.query[None, :, None, None])
     assert_close(mask.trace(pictures[0]).scores()[0], convolved.flatten(), rtol=1e-4, atol=1e-4)
-
-
-def test_a_blocked_region_gets_nothing_and_the_network_without_attention_looks_everywhere_alike(mask):
     picture = rand(60, 60)
     blocked = mask.trace(picture, (BlockKeys((7, 8)),))
     assert (blocked.weights()[0, [7, 8]] == 0).all()
@@ -188,22 +185,25 @@ def test_each_look_is_asked_with_what_the_look_before_has_found(answerer, scorin
     assert_close(answered.probabilities.double(), said, rtol=1e-4, atol=1e-6)
 
 
-def test_parameters_that_lack_something_are_refused():
+def test_parameters_questions_and_scores_that_do_not_fit_are_refused(answerer):
     state = build("scene-question").state_dict()
     del state["answer.0.weight"]
     with pytest.raises(RuntimeError, match=r"answer\.0\.weight"):
         build("scene-question").load_state_dict(state)
+    with pytest.raises(ValueError, match="words must be at least one, got none"):
+        answerer.explain(rand(4, 64, 64), [])
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        answerer.score("location")
+    with pytest.raises(ValueError, match=r"start must be \(128,\), got \(3,\)"):
+        build("digit-reader").eval().requires_grad_(False).read(np.zeros((48, 192), np.float32), start=torch.zeros(3))
 
 
-def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
+def test_padding_changes_no_answer_and_the_empty_key_s_weight_falls_as_more_regions_match(answerer):
     numbers = [word_ids_of(question_words(text)) for text in QUESTIONS]
     pictures = rand(2, 4, 64, 64)
     together = answerer(pictures, pad_questions(numbers[:1] * 2 + numbers[1:]), "dot").logits
     alone = answerer(pictures[:1], pad_questions(numbers[:1]), "dot").logits
     assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
-
-
-def test_the_empty_key_s_weight_falls_as_more_regions_match(answerer):
     trace = answerer.explain(rand(4, 64, 64), ["how", "many"]).looks[1]
     empty = trace.weights()[0, -1]
     fewer = trace.replace((BlockKeys(tuple(range(200))),)).weights()[0, -1]
@@ -223,37 +223,19 @@ def test_pictures_of_another_size_are_refused(name, shape, message):
         build(name)(torch.zeros(shape))
 
 
-def test_questions_without_words_and_unknown_scores_are_refused(answerer):
-    with pytest.raises(ValueError, match="words must be at least one, got none"):
-        answerer.explain(rand(4, 64, 64), [])
-    with pytest.raises(ValueError, match="scoring must be one of"):
-        answerer.score("location")
-    with pytest.raises(ValueError, match=r"start must be \(128,\), got \(3,\)"):
-        build("digit-reader").eval().requires_grad_(False).read(np.zeros((48, 192), np.float32), start=torch.zeros(3))
-
-
-def test_the_mass_inside_a_box_counts_regions_by_their_part():
+def test_figures_count_parts_of_regions_peaks_by_their_middle_and_numbers_that_end():
     weights = torch.full((1, 2, 2), 0.25)
     boxes = torch.tensor([[0.0, 0.0, 10.0, 10.0]])
     assert float(mass_inside(weights, boxes, (20, 20))) == pytest.approx(0.25)
     assert float(mass_inside(weights, boxes / 2, (20, 20))) == pytest.approx(0.0625)
     assert float(mass_inside(weights, boxes + 5, (20, 20))) == pytest.approx(0.25)
-
-
-def test_the_peak_is_the_middle_of_the_region_with_the_largest_weight():
     weights = torch.zeros(2, 4, 8)
     weights[:, 1, 6] = 1  # middle at row 6, column 26 of 16 x 32
     boxes = torch.tensor([[5.0, 25.0, 7.0, 27.0], [0.0, 0.0, 5.9, 32.0]])
     assert peak_inside(weights, boxes, (16, 32)).tolist() == [True, False]
-
-
-def test_a_number_is_right_only_if_it_is_whole_and_ends():
     said = torch.tensor([[4, 2, 10, 7], [4, 2, 7, 10], [4, 10, 2, 10], [4, 2, 2, 2]])
     labels = torch.tensor([[4, 2, -1]] * 4)
     assert numbers_right(said, labels).tolist() == [True, False, False, False]
-
-
-def test_a_reader_is_taught_to_end_after_the_last_digit():
     labels = torch.tensor([[4, 2, -1], [1, 2, 3]])
     assert targets_of(labels).tolist() == [[4, 2, 10, -1], [1, 2, 3, 10]]
 
@@ -292,21 +274,15 @@ def files(tmp_path_factory):
     return folder
 
 
-def test_digits_are_found_on_anyone_s_canvases(capsys, files):
+def test_digits_numbers_and_questions_are_answered_on_anyone_s_canvases(capsys, files):
     figures = evaluated(capsys, "feature-mask", files / "find.npz")
     assert (figures["n"], figures["model"]) == (8, "feature-mask")
     assert figures["accuracy"] >= 0.85
     assert figures["peak_inside"] >= 0.85
     assert 0.7 <= figures["mask_inside"] <= 1
-
-
-def test_numbers_are_read_on_anyone_s_canvases(capsys, files):
     figures = evaluated(capsys, "digit-reader", files / "read.npz")
     assert figures["accuracy_by_length"].keys() == {"1", "2", "3", "4"}
     assert figures["accuracy"] >= 0.75
-
-
-def test_questions_are_answered_about_anyone_s_canvases_and_too_long_ones_count_as_wrong(capsys, files):
     figures = evaluated(capsys, "scene-question", files / "ask.npz")
     assert (figures["n"], figures["refused"]) == (4, 1)
     assert figures["accuracy"] == figures["dot"]["accuracy"] == 0.75

@@ -41,7 +41,7 @@ def traced(model):
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
-def test_layer_is_the_one_of_the_notes_written_out(name):
+def test_the_layer_is_the_one_of_the_notes_written_out_with_their_averages(name):
     model = untrained(name)
     x = PICTURE.flatten()[:, None] * model.ink
     if model.position is not None:
@@ -52,13 +52,21 @@ def test_layer_is_the_one_of_the_notes_written_out(name):
     assert_close(trace.weights(), weights)
     assert_close(trace.context(), weights @ v)
     assert_close(model(PICTURE[None]).logits, model.classify((weights @ v).reshape(1, -1)))
+    drawn, _ = traced(untrained(name))
+    product, (of_columns, of_rows) = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
+    assert_close(of_columns, product.mean(0), atol=1e-5, rtol=1e-4)
+    assert_close(of_rows, product.mean(1), atol=1e-5, rtol=1e-4)
 
 
-def test_layer_without_softmax_is_the_product_divided_by_the_number_of_pixels():
+def test_without_softmax_or_positions_scores_are_products_of_the_drawing():
     model = untrained("pixel-notes-product")
     query, key, value = (part[0, 0] for part in model.project(PICTURE[None]))
     context = (query @ key.T / 784) @ value
     assert_close(model(PICTURE[None]).logits, model.classify(context.reshape(1, -1)))
+    model = untrained("pixel-notes-ink")
+    trace, pixels = model.trace(PICTURE), PICTURE.flatten()
+    assert_close(trace.query[0] @ trace.key[0].T, ink_number(model) * torch.outer(pixels, pixels))
+    assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
 
 
 def ink_number(model):
@@ -66,14 +74,7 @@ def ink_number(model):
     return float(model.query(model.ink) @ model.key(model.ink))
 
 
-def test_without_positions_the_scores_are_the_drawing_times_itself_times_one_number():
-    model = untrained("pixel-notes-ink")
-    trace, pixels = model.trace(PICTURE), PICTURE.flatten()
-    assert_close(trace.query[0] @ trace.key[0].T, ink_number(model) * torch.outer(pixels, pixels))
-    assert torch.linalg.matrix_rank(trace.scores(), rtol=1e-5) == 1
-
-
-def test_controls_look_at_themselves_and_at_all_alike():
+def test_controls_look_at_themselves_or_at_all_alike_with_the_same_network():
     own, alike = untrained("pixel-notes-self"), untrained("pixel-notes-uniform")
     notes = untrained("pixel-notes")
     for control in (own, alike):
@@ -81,6 +82,9 @@ def test_controls_look_at_themselves_and_at_all_alike():
     value = own.value(own.tokens(PICTURE[None]))
     assert_close(own(PICTURE[None]).logits, own.classify(value.flatten(1)))
     assert_close(alike(PICTURE[None]).logits, notes(PICTURE[None], edits=UNIFORM).logits)
+    for name in VARIANTS:
+        first = untrained(name).classify[0]
+        assert (first.in_features, first.out_features) == (784 if name == "pixel-notes-alone" else 3136, 256)
 
 
 def test_looking_only_at_oneself_is_no_more_than_the_network_alone():
@@ -92,12 +96,6 @@ def test_looking_only_at_oneself_is_no_more_than_the_network_alone():
     state["0.bias"] = state["0.bias"] + torch.einsum("hnv,nv->h", first, own.value(own.position))
     alone.classify.load_state_dict(state)
     assert_close(alone(PICTURE[None]).logits, own(PICTURE[None]).logits)
-
-
-def test_variants_have_the_same_network_but_for_what_it_reads():
-    for name in VARIANTS:
-        first = untrained(name).classify[0]
-        assert (first.in_features, first.out_features) == (784 if name == "pixel-notes-alone" else 3136, 256)
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
@@ -130,15 +128,7 @@ def test_four_parts_sum_to_the_score(model):
     assert parts[POSITION, INK][:, paper].abs().max() < 1e-4  # nor to be asked for
 
 
-@pytest.mark.parametrize("name", SOFTMAX)
-def test_averages_of_the_product(name):
-    drawn, _ = traced(untrained(name))
-    product, (of_columns, of_rows) = drawn.query[0] @ drawn.key[0].T, product_means(drawn)
-    assert_close(of_columns, product.mean(0), atol=1e-5, rtol=1e-4)
-    assert_close(of_rows, product.mean(1), atol=1e-5, rtol=1e-4)
-
-
-def test_shares_of_the_variation_within_rows_sum_to_one():
+def test_shares_of_the_variation_sum_to_one_and_the_trained_model_asks_by_place():
     drawn, blank = traced(untrained("pixel-notes"))
     shares = term_shares(split_scores(drawn, blank))
     assert sum(shares.values()) == pytest.approx(1, abs=1e-4)
@@ -148,9 +138,6 @@ def test_shares_of_the_variation_within_rows_sum_to_one():
     assert set(term_shares(split_scores(blank, blank)).values()) > {0.0}
     nothing = untrained("pixel-notes-ink").trace(BLANK)
     assert set(term_shares(split_scores(nothing, nothing)).values()) == {0.0}
-
-
-def test_today_s_model_asks_mostly_by_place():
     drawn, blank = traced(load("pixel-classifier", "cpu"))
     shares = term_shares(split_scores(drawn, blank))
     assert shares[POSITION, POSITION] > 0.7
@@ -201,16 +188,12 @@ def model():
     return untrained("digit-vit", seed=5)
 
 
-def test_traces_are_those_of_a_class_token_and_49_patches(model):
+def test_rollout_and_maps_of_a_class_token_are_those_of_its_traces_over_49_patches(model):
     traces = model.traces(drawing(28, 28))
     assert [(trace.n_heads, trace.n_queries, trace.n_keys) for trace in traces] == [(6, 50, 50)] * 4
     assert traces[0].story.key_axis.labels[:2] == ["class", "row 1, column 1"]
     for head in range(6):
         assert_close(traces[0].weights(head).sum(-1), torch.ones(50))
-
-
-def test_rollout_tells_what_reached_the_class_token(model):
-    traces = model.traces(drawing(28, 28))
     rolled = rollout(traces).rolled
     by_hand = torch.eye(50)
     for trace in traces:
@@ -221,10 +204,6 @@ def test_rollout_tells_what_reached_the_class_token(model):
     assert own.shape == (7, 7)
     assert_close(own.flatten(), by_hand[0, 1:], atol=1e-5, rtol=1e-4)
     assert_close(own.sum() + by_hand[0, 0], torch.tensor(1.0))
-
-
-def test_maps_of_the_class_token_leave_out_what_it_pays_to_itself(model):
-    traces = model.traces(drawing(28, 28))
     maps = torch.from_numpy(read_patches(model, drawing(28, 28)).maps)
     assert maps.shape == (4, 6, 7, 7)
     assert maps[2, 1, 3, 5] == traces[2].weights(1)[0, 1 + 3 * 7 + 5]
@@ -234,16 +213,13 @@ def test_maps_of_the_class_token_leave_out_what_it_pays_to_itself(model):
     )
 
 
-def test_a_patch_of_another_ink_changes_the_answer_and_paper_is_white(model):
+def test_ink_and_edits_of_one_layer_change_the_answer_and_the_layers_after_it(model):
     blank = torch.zeros(1, 28, 28)
     one = blank.clone()
     one[0, 8:12, 8:12] = 1
     library = model.vit(pixel_values=torch.ones(1, 1, 28, 28)).logits
     assert_close(model(blank).logits, library)
     assert not torch.allclose(model(one).logits, library)
-
-
-def test_edits_of_one_layer_change_the_answer_and_the_layers_after_it(model):
     one = torch.zeros(1, 28, 28)
     one[0, 8:20, 13:15] = 1
     plain, edited = model(one, trace=True), model(one, edits={1: UNIFORM}, trace=True)
@@ -262,7 +238,7 @@ def vectors_of(model, picture):
     return [tokens, *(tokens @ one.weight.double().T for one in (model.query, model.key, model.value))]
 
 
-def test_what_is_read_back_is_ridge_regression_on_the_other_drawings():
+def test_what_is_read_back_is_ridge_regression_and_shares_of_ink_are_covariances():
     model = untrained("pixel-notes")
     kept = compute_readouts(model, PICTURE, OTHERS)
     known = [torch.cat(parts).numpy() for parts in zip(*(vectors_of(model, one) for one in OTHERS), strict=True)]
@@ -279,10 +255,6 @@ def test_what_is_read_back_is_ridge_regression_on_the_other_drawings():
     along = np.linalg.eigh(centred.T @ centred)[1][:, -4:]
     rest = (wanted - known[0].mean(0)) @ (np.eye(32) - along @ along.T)
     assert kept["V"].best == pytest.approx(1 - (rest**2).sum() / spread, abs=1e-4)
-
-
-def test_shares_of_ink_are_those_of_the_variation_of_each_projection():
-    model = untrained("pixel-notes")
     kept, blank = compute_readouts(model, PICTURE, OTHERS), vectors_of(model, BLANK)
     for letter, whole, place in zip("QKV", vectors_of(model, PICTURE)[1:], blank[1:], strict=True):
         ink = whole - place
@@ -290,25 +262,19 @@ def test_shares_of_ink_are_those_of_the_variation_of_each_projection():
         assert kept[letter].ink == pytest.approx(covariance / float(whole.var(0).sum()), abs=1e-4)
 
 
-def test_ink_alone_is_one_number_and_all_of_it_can_be_read_back():
+def test_ink_alone_can_be_read_back_whole_and_values_that_tell_positions_hold_none():
     for one in compute_readouts(untrained("pixel-notes-ink"), PICTURE, OTHERS).values():
         assert one[1:] == pytest.approx((1, 1, 1), abs=1e-3)
-
-
-def test_values_that_tell_the_position_alone_hold_no_ink():
     kept = compute_readouts(load("pixel-classifier", "cpu"), PICTURE, OTHERS)
     assert kept["V"].ink == pytest.approx(0, abs=1e-6)
     assert kept["V"].token < 0.3 < kept["K"].token
 
 
-def test_figures_of_several_seeds_are_a_range_and_a_mean():
+def test_figures_of_seeds_are_a_range_and_likeness_is_a_partial_correlation():
     card = {"test_accuracy": 0.98, "other_seeds": {"command": "again", "1": {"test_accuracy": 0.985}}}
     assert figure_range(card, "test_accuracy") == "98.0% to 98.5%"
     assert mean_errors(card, "test_accuracy", 1000) == pytest.approx(17.5)
     assert figure_range({"test_accuracy": 0.98}, "test_accuracy") == "98.0%"
-
-
-def test_likeness_beyond_the_ink_is_the_partial_correlation():
     rng = np.random.default_rng(0)
     ink, one, other = rng.normal(size=(3, 28, 28))
     one, other = one + 2 * ink, other + 3 * ink + 0.5 * one

@@ -88,12 +88,9 @@ def test_a_sentence_is_right_if_it_is_true_and_leaves_nothing_out(text, right):
     assert captions.is_correct(words, [THREE, SEVEN, *ONES]) is right
 
 
-def test_an_empty_drawing_is_told_as_nothing():
+def test_empty_and_random_drawings_are_told_rightly_in_known_words():
     assert captions.is_correct(("nothing",), [])
     assert not captions.is_correct(("a", "red", "3"), [])
-
-
-def test_random_drawings_are_told_rightly_in_known_words():
     drawings = drawing_scenes(glyphs(), 60, torch.Generator().manual_seed(5))
     for number in range(60):
         items = items_of(drawings, number)
@@ -116,7 +113,7 @@ def test_the_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(
     assert caption.is_finished or n_looks == model.config.n_glances + model.config.max_words
 
 
-def test_words_given_are_those_fed_back(model):
+def test_words_are_fed_back_and_blocked_regions_are_not_looked_at(model):
     picture = torch.rand(1, 4, 64, 64, generator=GENERATOR)
     own = model(picture).logits
     fed = [captions.START] * model.config.n_glances + own[0, model.config.n_glances - 1 :].argmax(-1).tolist()
@@ -124,9 +121,6 @@ def test_words_given_are_those_fed_back(model):
     assert_close(given, own[:, :8])
     fed[3] = (fed[3] + 1) % len(captions.WORDS)
     assert not torch.allclose(model(picture, torch.tensor([fed[:8]])).logits[:, 3:], own[:, 3:8])
-
-
-def test_blocked_regions_are_not_looked_at(model):
     picture, blocked = torch.rand(4, 64, 64, generator=GENERATOR), tuple(range(100))
     caption = model.explain(picture, (BlockKeys(blocked),))
     assert caption.trace.weights()[:, :100].abs().max() == 0
@@ -148,7 +142,7 @@ def test_the_encoder_is_that_of_the_question_model_and_never_trains(model):
     assert own.key.weight.grad is None
 
 
-def test_it_is_taught_each_word_after_the_one_before_and_then_the_end():
+def test_words_are_taught_one_after_another_and_looks_nudged_to_the_digits_being_told():
     told = [captions.describe_digits([THREE]), captions.describe_digits([THREE, SEVEN])]
     before, after = caption_inputs_and_targets(told, 2)
     numbers = captions.word_ids_of(told[1].words)
@@ -156,9 +150,6 @@ def test_it_is_taught_each_word_after_the_one_before_and_then_the_end():
     assert after[1].tolist() == [*numbers, captions.END]
     assert after[0].tolist() == [*numbers[:3], captions.END, -1, -1, -1, -1]
     assert before.shape[1] == after.shape[1] + 1
-
-
-def test_looks_are_nudged_to_the_digits_being_told():
     boxes = torch.tensor([[[0.0, 0.0, 16.0, 16.0], [32.0, 32.0, 48.0, 64.0]]])
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)

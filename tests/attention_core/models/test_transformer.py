@@ -38,9 +38,14 @@ def source():
     return read_source("The red car.")
 
 
-def test_without_edits_the_model_says_what_it_says(model, source):
+def test_without_edits_nothing_changes_and_a_switched_off_head_hands_over_nothing(model, source):
     plain = piece_probabilities(model, source, SAID)
     assert piece_probabilities(EditedTranslator(model), source, SAID) == plain
+    edits = drop_heads([(("cross", 1), 2)])
+    trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
+    assert not trace.context(2).any()
+    assert trace.context(1).any()
+    torch.testing.assert_close(trace.weights(2).sum(1), torch.ones(trace.n_queries))
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -55,35 +60,21 @@ def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, 
     assert found != pytest.approx(piece_probabilities(model, source, SAID), rel=1e-3)
 
 
-def test_a_switched_off_head_hands_over_nothing(model, source):
-    edits = drop_heads([(("cross", 1), 2)])
-    trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
-    assert not trace.context(2).any()
-    assert trace.context(1).any()
-    torch.testing.assert_close(trace.weights(2).sum(1), torch.ones(trace.n_queries))
-
-
-def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
+def test_only_without_positions_equal_pieces_and_any_order_are_the_same(model):
     source, made = read_source("the man saw the man"), translation_of(SAID)
     for network, same in ((model.without_positions(), True), (model, False)):
         trace = explain_layers(network, source, made)["encoder", 0]
         assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
-
-
-TYPED = read_source("The unbelievable dog bit the man.")
-
-
-def test_without_positions_the_encoder_gives_the_same_vectors_in_the_new_order(model):
     for seed in range(3):
         order = word_order(movable_words(TYPED), "shuffled", seed)
         found = compare_orders(EditedTranslator(model, with_positions=False), TYPED, order)
         assert float(found.changed.max()) < 1e-5
         torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
-
-
-def test_with_positions_it_does_not(model):
     found = compare_orders(EditedTranslator(model), TYPED, word_order(movable_words(TYPED), "reversed"))
     assert float(found.changed.max()) > 0.01
+
+
+TYPED = read_source("The unbelievable dog bit the man.")
 
 
 def test_edits_of_words_follow_them_to_their_new_places(model):
@@ -118,28 +109,22 @@ def test_numbers_become_bytes_on_one_scale_around_the_middle():
     assert other[1] == one[2]
 
 
-def test_words_keep_their_pieces_together_and_the_full_stop_stays_last():
+def test_a_shuffle_keeps_pieces_together_and_is_never_the_order_as_typed():
     other, places = reordered(TYPED, word_order(movable_words(TYPED), "reversed"))
     assert other.words == ["man", "the", "bit", "dog", "unbelievable", "The", "."]
     assert "".join(other.labels) == "manthebitdogunbelievablethe.end"
     assert sorted(places.tolist()) == list(range(len(TYPED.ids)))
     assert other.ids.tolist() == TYPED.ids[places].tolist()
     assert other.word_of == sorted(other.word_of)
-
-
-def test_a_shuffle_is_never_the_order_as_typed_unless_there_is_only_one():
     assert all(word_order(2, "shuffled", seed) == [1, 0] for seed in range(10))
     assert word_order(1, "shuffled") == [0]
     assert word_order(0, "reversed") == []
 
 
-def test_slopes_are_expected_on_log_axes():
+def test_committed_figures_have_the_expected_slopes_and_rising_lengths_or_are_missing(monkeypatch, tmp_path):
     rows = [{"way": "attention", "n": n, "milliseconds": 3e-4 * n**2} for n in (64, 128, 256)]
     assert expected_line(rows, "attention", "milliseconds")[0] == pytest.approx((64, rows[0]["milliseconds"]))
     assert expected_line([], "fused", "megabytes") == []
-
-
-def test_committed_figures_have_the_expected_slopes():
     rows = committed_figures()["rows"]
     assert len(rows) >= 21
     for way in cost.LAYER_NAMES:
@@ -148,34 +133,21 @@ def test_committed_figures_have_the_expected_slopes():
             slope = np.polyfit(n, value, 1)[0]
             # a matrix that outgrows the processor's cache costs more than its number of cells
             assert slope == pytest.approx(cost.SLOPES[field][way], abs=0.5), (way, field)
-
-
-def test_the_cost_of_one_more_word_is_what_n_and_one_more_cost_apart():
-    (before, after), d = (layer_costs(n) for n in (10, 11)), cost.D
-    assert _number(after[0].work) - _number(before[0].work) == _number(before[0].next_work)
-    pairs_of_the_others_with_it = 10 * 2 * d  # which are forbidden where a text is written
-    apart = _number(after[1].work) - _number(before[1].work)
-    assert apart == _number(before[1].next_work) + pairs_of_the_others_with_it
-
-
-def _number(formula: str) -> int:
-    return int(formula.rsplit("= ")[-1].replace(",", ""))
-
-
-def test_trainings_were_measured_of_rising_lengths():
     training = committed_figures()["training"]
     times = training["seconds_of_a_pass"]
     assert [one["n"] for one in times] == sorted(one["n"] for one in times)
     assert all(one["recurrent"] > 0 and one["attention"] > 0 for one in times)
     assert training["sentences"] == 1_000
-
-
-def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "none.json")
     assert committed_figures() == {}
 
 
-def test_table_counts_multiplications_steps_and_paths():
+def test_the_table_counts_multiplications_and_what_one_more_word_costs():
+    (before, after), d = (layer_costs(n) for n in (10, 11)), cost.D
+    assert _number(after[0].work) - _number(before[0].work) == _number(before[0].next_work)
+    pairs_of_the_others_with_it = 10 * 2 * d  # which are forbidden where a text is written
+    apart = _number(after[1].work) - _number(before[1].work)
+    assert apart == _number(before[1].next_work) + pairs_of_the_others_with_it
     recurrent, attention = layer_costs(10, 192)
     n, d = 10, 192
     gates = 3 * (d * d + d * d)  # each of an input and of a state
@@ -186,3 +158,7 @@ def test_table_counts_multiplications_steps_and_paths():
     assert attention.next_work == f"4 d² + 2 (n + 1) d = {4 * d * d + 11 * 2 * d:,}"
     assert attention.cached == f"2 n d = {n * 2 * d:,}"
     assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")
+
+
+def _number(formula: str) -> int:
+    return int(formula.rsplit("= ")[-1].replace(",", ""))

@@ -161,7 +161,7 @@ def test_view_survives_going_to_another_page(page):
     assert message(page)["view"] == there
 
 
-def test_token_is_found_and_the_hits_are_walked_through(page):
+def test_a_token_s_hits_are_walked_through_and_one_that_is_not_there_moves_nothing(page):
     word = labels(2048)[700]
     hits = search(labels(2048), word)
     assert len(hits) > 2
@@ -170,9 +170,6 @@ def test_token_is_found_and_the_hits_are_walked_through(page):
     for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
         page.button(key=f"{NAME}_hit_{way}").click().run()
         assert message(page)["go"]["mark"] == [hit, hit]
-
-
-def test_token_that_is_not_there_moves_nothing(page):
     for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
         put(page, "text_input", find=text)
         assert message(page)["go"] is None
@@ -274,7 +271,7 @@ def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch
     assert message(page)["surveyed"] > share
 
 
-def test_page_opens_on_a_text_read_by_a_model(app):
+def test_the_page_opens_on_a_text_read_by_a_model_and_maps_its_other_heads(app):
     page = open_page(app, PAGE)
     assert message(page)["atlas"] == "book/3/5"
     assert message(page)["rows"]["n"] > 16_000
@@ -288,6 +285,9 @@ def test_page_opens_on_a_text_read_by_a_model(app):
     assert message(page)["view"]["across"] is None
     assert "last 128 only" in html_of(page)
     assert "Framed" not in html_of(page), "what is no longer on the screen"
+    page = put(open_page(app, PAGE), "selectbox", layer=1, head=0)
+    assert message(page)["atlas"] == "book/1/0"
+    assert not page.exception
 
 
 def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_time(app):
@@ -345,12 +345,6 @@ def test_stop_of_a_link_is_flown_to_and_a_view_of_a_link_stays(start_app):
     assert message(at_link(start_app(), stop="3", map="900.5,800.0,40.0"))["view"]["across"] == 40
 
 
-def test_another_layer_and_head_of_the_text_are_mapped(app):
-    page = put(open_page(app, PAGE), "selectbox", layer=1, head=0)
-    assert message(page)["atlas"] == "book/1/0"
-    assert not page.exception
-
-
 @pytest.mark.parametrize("show", ["digit-4", "nonsense"])
 def test_link_to_a_source_that_is_no_more_opens_the_text(app, show):
     assert message(at_link(app, show=show))["atlas"] == "book/3/5"
@@ -365,12 +359,15 @@ def test_own_text_is_read_up_to_its_bound(page, monkeypatch):
     assert "are read" in text_of(page)
 
 
-def test_empty_text_is_told_and_the_page_goes_on(page):
+def test_an_empty_text_and_a_run_that_is_not_there_are_told(page):
     choose(page, "text")
     put(page, "text_area", text="  \n ")
     assert "empty" in text_of(page)
     put(page, "text_area", text="Back again.")
     assert message(page)["rows"]["n"] == 5
+    choose(page, "run")
+    assert not page.main.get("bidi_component")
+    assert "Choose" in text_of(page)
 
 
 def test_run_of_the_model_page_is_mapped(page):
@@ -381,12 +378,6 @@ def test_run_of_the_model_page_is_mapped(page):
     assert message(page)["rows"]["n"] < 20
 
 
-def test_run_that_is_not_there_is_asked_for(page):
-    choose(page, "run")
-    assert not page.main.get("bidi_component")
-    assert "Choose" in text_of(page)
-
-
 GOOD = {
     "float32": npz(query=normal(4, 70, 8), key=normal(2, 90, 8), value=normal(2, 90, 8)),
     "float16, no heads": npz(query=normal(70, 8, kind="f2"), key=normal(90, 8, kind="f2")),
@@ -394,7 +385,7 @@ GOOD = {
 }
 
 
-def test_tensors_from_a_file_are_mapped(page):
+def test_tensors_from_files_are_mapped_and_kept_and_bad_files_told(page):
     choose(page, "tensors")
     assert not page.main.get("bidi_component")
     seen = set()
@@ -407,6 +398,21 @@ def test_tensors_from_a_file_are_mapped(page):
         assert not message(page)["masks"]
     put(page, "toggle", causal=True)
     assert message(page)["masks"]
+    choose(page, "tensors")
+    upload(page, "mine.npz", GOOD["float32"])
+    there = message(page)["atlas"]
+    for kind, (content, word) in BAD.items():
+        upload(page, "bad.npz", content)
+        assert word in complaint(page), (kind, complaint(page))
+        assert message(page)["atlas"] == there, kind
+    choose(page, "tensors")
+    upload(page, "mine.npz", GOOD["float32"])
+    there = message(page)["atlas"]
+    open_page(page, START_PAGE)
+    open_page(page, PAGE)
+    assert message(page)["atlas"] == there
+    page.button(key=f"{NAME}_forget").click().run()
+    assert not rerun(page).main.get("bidi_component")
 
 
 def nan(shape):
@@ -427,27 +433,6 @@ BAD = {
     "one array": (npz(query=normal(2, 70, 8)), "no arrays that are called query and key"),
     "objects": (npz(query=np.array([{}, {}], dtype=object), key=normal(2, 9, 8)), "query"),
 }
-
-
-def test_bad_file_is_told_and_the_map_stays(page):
-    choose(page, "tensors")
-    upload(page, "mine.npz", GOOD["float32"])
-    there = message(page)["atlas"]
-    for kind, (content, word) in BAD.items():
-        upload(page, "bad.npz", content)
-        assert word in complaint(page), (kind, complaint(page))
-        assert message(page)["atlas"] == there, kind
-
-
-def test_file_is_kept_while_another_page_is_looked_at(page):
-    choose(page, "tensors")
-    upload(page, "mine.npz", GOOD["float32"])
-    there = message(page)["atlas"]
-    open_page(page, START_PAGE)
-    open_page(page, PAGE)
-    assert message(page)["atlas"] == there
-    page.button(key=f"{NAME}_forget").click().run()
-    assert not rerun(page).main.get("bidi_component")
 
 
 @pytest.mark.parametrize("kind", ["tensors", "recording"])

@@ -90,7 +90,7 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     assert not page.error
 
 
-def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
+def test_it_arrives_with_guests_whom_only_one_head_lets_in_and_the_cards_figures(page):
     assert not page.error
     order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
     assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"], "whose lock comes before the charts"
@@ -112,6 +112,13 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
     open_tab(page, "right")
     assert [one.value for one in page.metric][1] == percent(read_card("match3-simplicial")["test_accuracy"])
+    open_tab(page, "right")
+    cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
+    shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
+    assert [one.value for one in page.metric] == [percent(share) for share in shares]
+    assert "160,000 new locks. Both heads are equally large and saw the same examples." in text_of(page)
+    for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
+        assert cards[0][same] == cards[1][same]
 
 
 @pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
@@ -133,7 +140,7 @@ def test_a_lock_that_one_at_a_time_opens_is_luck_and_those_wrongly_called_open_a
     assert "wrongly" not in told[1]
 
 
-def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
+def test_invited_guests_are_others_and_what_came_out_goes_with_them(page):
     page.button(key="groups_try").click().run()
     page.get("button_group")[1].set_value(2).run()
     assert page.text_input(key=NUMBERS).value != "1 7 16 17 11 8 24 5"
@@ -143,6 +150,12 @@ def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
     assert [lock == OPEN_LOCK for lock in party(page, 1)["lock"]] == truth, "the head over pairs is always right"
     n_open = sum(truth)
     assert f"opens {n_open} of {n_open} locks." in verdict
+    page.button(key="groups_try").click().run()
+    page.get("button_group")[1].set_value(2).run()
+    assert "Two guests at once opens" in (*page.success, *page.info)[0].value
+    rerun(page, groups_text="1 2 3 4 5 6 7 9")
+    assert "You guessed" not in "".join(one.value for one in (*page.success, *page.info))
+    assert page.button(key="groups_try")
 
 
 @pytest.mark.parametrize("lecture", [False, True])
@@ -168,7 +181,7 @@ SENTENCES = {
 }
 
 
-def test_the_rule_names_the_pairs_and_their_sum_and_counts_the_others(page):
+def test_the_rule_names_pairs_and_their_sums_and_a_chosen_query_shows_its_own(page):
     for numbers, sentence in SENTENCES.items():
         assert sentence in text_of(type_numbers(page, numbers))
     page.session_state["groups_step"] = "weights"
@@ -176,16 +189,14 @@ def test_the_rule_names_the_pairs_and_their_sum_and_counts_the_others(page):
     assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in text_of(page)
     type_numbers(page, "30 29 3")
     assert "Framed: 29 + 3. Together with 30 it gives a multiple of 31." in text_of(page)
-
-
-def test_the_figures_are_those_of_the_cards(page):
-    open_tab(page, "right")
-    cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
-    shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
-    assert [one.value for one in page.metric] == [percent(share) for share in shares]
-    assert "160,000 new locks. Both heads are equally large and saw the same examples." in text_of(page)
-    for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
-        assert cards[0][same] == cards[1][same]
+    type_numbers(page, "1 4 27 15 24 10 21 6")
+    page.segmented_control(key="groups_query").set_value(7).run()
+    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in text_of(page)
+    type_numbers(page, "1 28 30 6 5 21 19 10")
+    assert "No two others give a multiple" in text_of(page)
+    assert "tries no key" in text_of(page)
+    assert opened_locks(page) == [(0, 0), (0, 0)]
+    assert "does not open to any two keys" in text_of(page)
 
 
 def numbers_of(page) -> list[int]:
@@ -218,18 +229,6 @@ def test_every_step_of_both_heads_can_be_shown(page):
         assert step_through(page)[-1] == "answer"
 
 
-def test_choosing_a_query_shows_its_pairs(page):
-    page.session_state["groups_step"] = "weights"
-    type_numbers(page, "1 4 27 15 24 10 21 6")
-    page.segmented_control(key="groups_query").set_value(7).run()
-    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in text_of(page)
-    type_numbers(page, "1 28 30 6 5 21 19 10")
-    assert "No two others give a multiple" in text_of(page)
-    assert "tries no key" in text_of(page)
-    assert opened_locks(page) == [(0, 0), (0, 0)]
-    assert "does not open to any two keys" in text_of(page)
-
-
 def test_numbers_query_and_step_survive_leaving_the_page(page):
     type_numbers(page, "3 4 24 9 1")
     page.segmented_control(key="groups_query").set_value(3).run()
@@ -255,12 +254,3 @@ def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch
     open_page(app, PAGE)
     assert "cannot be loaded" in app.error[0].value
     st.cache_resource.clear()
-
-
-def test_what_came_of_a_guess_goes_with_its_guests(page):
-    page.button(key="groups_try").click().run()
-    page.get("button_group")[1].set_value(2).run()
-    assert "Two guests at once opens" in (*page.success, *page.info)[0].value
-    rerun(page, groups_text="1 2 3 4 5 6 7 9")
-    assert "You guessed" not in "".join(one.value for one in (*page.success, *page.info))
-    assert page.button(key="groups_try")

@@ -55,11 +55,16 @@ def greyed(page) -> bool:
     return ".st-key-lookup_answer { opacity: 0.35; }" in html_of(page)
 
 
-def test_arrival_finds_a_car_where_a_dictionary_finds_nothing(page):
+def test_arrival_finds_a_car_softly_and_what_is_typed_is_asked_first(page):
     assert "<b>not found</b> no key is exactly “automobile”" in answers(page)
     assert re.search(r"<b>car</b> 9[\d.]+% of the attention", answers(page))
     assert "The answer is the mixture" in answers(page)
     assert not page.query_params
+    page.text_input(key="lookup_asked").set_value("  locomotive ").run()
+    assert page.segmented_control(key="lookup_query").options[0] == "locomotive"
+    assert "<b>train</b>" in answers(page)
+    assert page.session_state["lookup_queries"].split() == ["locomotive", "automobile", "instructor", "car"]
+    assert not greyed(page)
 
 
 def test_every_preset_is_looked_up_exactly_and_softly(page):
@@ -78,22 +83,39 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         assert charts(open_tab(page, "steps"))
 
 
-def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
+def test_a_misspelled_query_hits_softly_and_temperature_leads_to_the_plain_average(page):
     ask(by_title(page), "Show, attend and tell\nShow atend an tel")
     assert "not found" not in answers(page)
     assert re.search(r"<b>Show, attend and tell</b> (99\.\d+|100)% of the attention", answers(page))
     set_fields(page, query=1)
     assert "not found" in answers(page)
     assert re.search(r"<b>Show, attend and tell</b> (99\.\d+|100)% of the attention", answers(page))
+    ask(by_title(page), "Neural Turing machines")
+    page.select_slider(key="lookup_temperature").set_value(0.005).run()
+    assert "<strong>100% 2014</strong>" in answers(page)
+    page.select_slider(key="lookup_temperature").set_value(5.0).run()
+    share = float(re.search(r"([\d.]+)% 2014", answers(page)).group(1))
+    assert share == pytest.approx(40, abs=4), "two of five"
+    ask(page, "zzzz qqqq")
+    assert "a softmax cannot answer “nothing fits”" in text_of(page)
 
 
-def test_what_a_query_finds_is_in_view_also_among_many_records(page):
+def test_what_a_query_finds_is_in_view_and_a_long_list_says_that_it_is_scrolled(page):
     first = {
         preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", html_with(take(page, preset), 'class="records')).group(1)
         for preset in ("Papers", "Phone book")
     }
     assert first["Papers"].startswith("Attention is all you need.")
     assert first["Phone book"] == "Ada Lovelace", "a few records keep their order"
+    for preset, is_long in {"Eight words": False, "Ask a text": False, "Papers": True, "Phone book": False}.items():
+        take(page, preset)
+        n = len(PRESETS[preset].records.keys)
+        assert html_with(page, 'class="records').count("<tr") == n + 1
+        assert ("records scrolled" in html_of(page)) == is_long
+        assert (f"{n} records, the heaviest first: scroll the list to see all." in text_of(page)) == is_long
+    set_fields(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
+    assert "11 records, the heaviest first" in text_of(page)
+    assert step_through(open_tab(page, "steps"))[-1] == "context"
 
 
 def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
@@ -104,18 +126,6 @@ def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
         assert "Records of your own." in text_of(page)
         set_fields(page, records="nothing of use")
         assert PRESETS[preset].note in text_of(page), "the table as it comes stands there in grey"
-
-
-def test_all_records_are_shown_or_the_list_says_that_it_is_scrolled(page):
-    for preset, is_long in {"Eight words": False, "Ask a text": False, "Papers": True, "Phone book": False}.items():
-        take(page, preset)
-        n = len(PRESETS[preset].records.keys)
-        assert html_with(page, 'class="records').count("<tr") == n + 1
-        assert ("records scrolled" in html_of(page)) == is_long
-        assert (f"{n} records, the heaviest first: scroll the list to see all." in text_of(page)) == is_long
-    set_fields(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
-    assert "11 records, the heaviest first" in text_of(page)
-    assert step_through(open_tab(page, "steps"))[-1] == "context"
 
 
 def test_a_softer_look_up_is_spread_wider(page):
@@ -162,19 +172,17 @@ def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
         assert "_{1,5}" not in "".join(one.value for one in page.latex), "another row has a number of its own"
 
 
-def test_words_that_are_not_weighed_are_told(page):
+def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
     assert "Each of the first 200 words is a key" in text_of(open_tab(take(page, "Papers"), "words"))
     assert "Every word is a key" in text_of(take(page, "Phone book"))
     set_fields(page, records="?! = 1")
     assert "The keys have no words." in text_of(page)
-
-
-def test_what_is_typed_is_asked_first_and_joins_the_others(page):
-    page.text_input(key="lookup_asked").set_value("  locomotive ").run()
-    assert page.segmented_control(key="lookup_query").options[0] == "locomotive"
-    assert "<b>train</b>" in answers(page)
-    assert page.session_state["lookup_queries"].split() == ["locomotive", "automobile", "instructor", "car"]
-    assert not greyed(page)
+    take(page, "Ask a text")
+    open_tab(page, "words")
+    assert "Most weight: `car`" in text_of(page)
+    set_fields(page, query=2)
+    assert "Most weight: `baked`" in text_of(page)
+    assert ">bread</span>" in html_of(page)
 
 
 def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
@@ -185,17 +193,6 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     assert "Letters in common: auto**mo**bile, **mo**ney." in page.success[0].value
     assert "<tr class=best><td>money</td>" in html_of(page)
     assert "<b>money</b>" in answers(page)
-
-
-def test_temperature_takes_look_up_into_the_plain_average(page):
-    ask(by_title(page), "Neural Turing machines")
-    page.select_slider(key="lookup_temperature").set_value(0.005).run()
-    assert "<strong>100% 2014</strong>" in answers(page)
-    page.select_slider(key="lookup_temperature").set_value(5.0).run()
-    share = float(re.search(r"([\d.]+)% 2014", answers(page)).group(1))
-    assert share == pytest.approx(40, abs=4), "two of five"
-    ask(page, "zzzz qqqq")
-    assert "a softmax cannot answer “nothing fits”" in text_of(page)
 
 
 def test_records_queries_and_temperature_survive_leaving_the_page(page):
@@ -301,15 +298,6 @@ def test_one_record_and_a_thousand_are_looked_up_by_meaning(page):
     take(page, "Ask a text")
     for records in ("A single sentence. = line 1", "\n".join(f"Sentence {n}. = line" for n in range(1000))):
         assert answers(set_fields(page, records=records))
-
-
-def test_a_question_weighs_the_words_of_a_text(page):
-    take(page, "Ask a text")
-    open_tab(page, "words")
-    assert "Most weight: `car`" in text_of(page)
-    set_fields(page, query=2)
-    assert "Most weight: `baked`" in text_of(page)
-    assert ">bread</span>" in html_of(page)
 
 
 @pytest.fixture

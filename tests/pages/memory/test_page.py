@@ -111,7 +111,7 @@ def test_words_that_a_text_does_not_have_lose_nothing_of_it():
     assert marked == '<p class="read-back" lang="fr">Il dort <mark>bien</mark>.</p>'
 
 
-def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
+def test_page_opens_on_two_sentences_and_tabs_have_figures_or_say_what_is_missing(page):
     percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
     assert len(percents) == 8 + 23  # full stops and ends are read too
     assert sum(percents) == pytest.approx(200, abs=10)
@@ -122,9 +122,13 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     assert "Word 1 of 23" in text_of(page)
     assert n_charts(page) == 1 + 2
     assert not page.error
+    assert "BLEU: 100 would be" in text_of(page), "the one figure of the field is explained"
+    row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
+    assert row in html_of(rerun(page, memory_tab="wider"))
+    assert "The additive model is not there" in text_of(open_tab(page, "cure"))
 
 
-def test_walking_goes_back_forth_and_stops_at_the_ends(page):
+def test_walking_goes_back_and_forth_and_the_second_reader_comes_from_the_other_end(page):
     write(page, BOOK)
     assert page.button(key="memory_at_previous").disabled
     assert text_of(page).count("Forwards, `The`: comes first, there is no state to keep yet.") == 2, "of both networks"
@@ -135,6 +139,13 @@ def test_walking_goes_back_forth_and_stops_at_the_ends(page):
     assert "Word 1 of 18" in text_of(page)
     page.segmented_control(key="memory_at").set_value(17).run()
     assert page.button(key="memory_at_next").disabled
+    write(page, BOOK)
+    page.segmented_control(key="memory_at").set_value(17).run()
+    page.segmented_control(key="memory_reading").set_value("bidirectional").run()
+    assert n_charts(page) == 1 + 4
+    assert "Backwards, `The`" in text_of(page)
+    press(page, "memory_at_previous")
+    assert "Backwards, `book`" in text_of(page)
 
 
 def test_playing_begins_again_at_the_first_word(page, monkeypatch):
@@ -148,16 +159,6 @@ def test_playing_begins_again_at_the_first_word(page, monkeypatch):
     assert page.button(key="memory_at_play").label == "Play"
 
 
-def test_second_reader_comes_from_the_other_end(page):
-    write(page, BOOK)
-    page.segmented_control(key="memory_at").set_value(17).run()
-    page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    assert n_charts(page) == 1 + 4
-    assert "Backwards, `The`" in text_of(page)
-    press(page, "memory_at_previous")
-    assert "Backwards, `book`" in text_of(page)
-
-
 def test_every_preset_is_read_from_its_first_word(page):
     for number, sentence in enumerate(REMEMBERED.values()):
         press(page, f"memory_example_{number}")
@@ -167,17 +168,7 @@ def test_every_preset_is_read_from_its_first_word(page):
         assert not page.error
 
 
-def test_figures_by_length_are_shown(page):
-    assert "BLEU: 100 would be" in text_of(page), "the one figure of the field is explained"
-    row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
-    assert row in html_of(rerun(page, memory_tab="wider"))
-
-
 BOOK = "The book that my sister gave me when I was ill is still on the table."
-
-
-def test_the_cure_says_that_its_model_is_missing(page):
-    assert "The additive model is not there" in text_of(open_tab(page, "cure"))
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
@@ -189,7 +180,7 @@ def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(pa
     assert not page.error
 
 
-def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
+def test_long_unusual_and_hostile_sentences_are_bounded_read_and_shown_as_text(page):
     text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in text_of(page)
@@ -198,9 +189,6 @@ def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
     write(page, " ".join(f"qwx{n}zy" for n in range(40)))
     assert "the reading ends after" in text_of(page)
     assert not page.error
-
-
-def test_unusual_sentences_are_read(page):
     for text in ("Hi", "Привет, мир!", "🎉 🎉", "12345 67", "Zorglub qwxzy", "THE RED CAR", "the red car"):
         write(page, text)
         assert shaded(page), text
@@ -209,9 +197,6 @@ def test_unusual_sentences_are_read(page):
     assert "Not in the vocabulary" in text_of(page)
     write(page, "qwxzy")
     assert "Read in pieces: `qwxzy` = " in text_of(page)
-
-
-def test_what_people_type_is_shown_as_text_not_as_html(page):
     write(page, "<img src=x onerror=alert(1)> *a* $b$")
     assert "<img" not in shaded(page)
     assert "&lt;" in shaded(page)
@@ -260,7 +245,7 @@ def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, mon
     assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
 
 
-def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):
+def test_text_is_read_by_two_networks_and_its_pieces_are_counted_without_the_start(page):
     open_tab(page, "own")
     assert len(page.get("vega_lite_chart")) >= 2
     assert "pieces ago" in text_of(page)
@@ -272,6 +257,11 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
     page.text_area(key="memory_passage").set_value("word " * 300).run()
     assert "are left out" in text_of(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
+    open_tab(page, "own")
+    page.text_area(key="memory_passage").set_value("word " * 200).run()
+    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", text_of(page)).groups())
+    assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
+    assert read == len(cut("word " * 200).ids) - 1
 
 
 def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
@@ -302,7 +292,7 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
 OWN = "The weather was fine this morning, and the two of us went down to the river with a basket of bread."
 
 
-def test_a_weight_that_is_offered_is_of_the_text_that_is_there(page):
+def test_offered_weights_and_what_comes_next_are_of_the_text_that_is_there(page):
     open_tab(page, "own")
     first = page.selectbox(key="memory_weight_of")
     assert first.options[first.index].endswith(": guitar")
@@ -314,9 +304,6 @@ def test_a_weight_that_is_offered_is_of_the_text_that_is_there(page):
     assert box.proto.set_value, "the browser is told, else it keeps the words of the old text"
     page.selectbox(key="memory_weight_of").set_value((2,)).run()
     assert page.selectbox(key="memory_weight_of").value == (2,), "what is chosen stays"
-
-
-def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
     open_tab(page, "own")
     page.text_area(key="memory_passage").set_value(OWN).run()
     ids, chart = cut(OWN).ids, next(frame for frame in frames(page) if "class" in frame)
@@ -329,14 +316,6 @@ def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
     assert "1 pieces ago" not in text_of(page)
 
 
-def test_pieces_that_are_read_are_counted_without_the_start(page):
-    open_tab(page, "own")
-    page.text_area(key="memory_passage").set_value("word " * 200).run()
-    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", text_of(page)).groups())
-    assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
-    assert read == len(cut("word " * 200).ids) - 1
-
-
 def test_apple_is_asked_about_only_where_it_stands(page):
     assert "Is Apple a fruit" in text_of(open_tab(page, "follows"))
     page.text_input(key="memory_first").set_value("The bank is closed.").run()
@@ -346,7 +325,7 @@ def test_apple_is_asked_about_only_where_it_stands(page):
     assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0"}
 
 
-def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
+def test_passes_of_training_are_told_and_attention_gives_back_the_word_that_is_said(trained):
     page = trained
     who = re.findall('class="who">(.*?)</span>', shaded(page))
     cards = {name: read_card(name) for name in ("translator-none", "translator-additive", "translator-plain")}
@@ -360,6 +339,20 @@ def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
     assert len({read_card(name)["epochs"] for name in (READER, STATE_ONLY)}) == 1, (
         "nothing to say of the two that look back"
     )
+    page = cure(trained)
+    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in text_of(page)
+    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
+    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
+    words = page.segmented_control(key="memory_cure_at")
+    words.set_value(words.options.index("malade")).run()
+    assert "`ill`: **31%**" in text_of(page)
+    assert "French word 13 of 18" in text_of(page)
+    press(page, "memory_cure_at_next")
+    assert "French word 14 of 18" in text_of(page)
+    for text in ("Hi", " ".join(["the red car and"] * 12)):
+        page = cure(trained, text)
+        assert "French word " in text_of(page)
+        assert not page.error
 
 
 def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained):
@@ -458,26 +451,6 @@ def cure(page, text=BOOK):
     """The tab of the cure, with the trained networks."""
     write(page, text)
     return rerun(page, memory_tab="cure", memory_cure_at=4)
-
-
-def test_attention_gives_back_the_word_that_is_said(trained):
-    page = cure(trained)
-    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in text_of(page)
-    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
-    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
-    words = page.segmented_control(key="memory_cure_at")
-    words.set_value(words.options.index("malade")).run()
-    assert "`ill`: **31%**" in text_of(page)
-    assert "French word 13 of 18" in text_of(page)
-    press(page, "memory_cure_at_next")
-    assert "French word 14 of 18" in text_of(page)
-
-
-def test_the_cure_takes_one_word_and_forty(trained):
-    for text in ("Hi", " ".join(["the red car and"] * 12)):
-        page = cure(trained, text)
-        assert "French word " in text_of(page)
-        assert not page.error
 
 
 def test_a_lecture_stops_at_few_words(read, visit):

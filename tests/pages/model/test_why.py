@@ -51,7 +51,7 @@ def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_th
     assert "→" not in text_of(rerun(page))
 
 
-def test_the_bars_are_the_margins_and_add_up_to_the_score(story, table):
+def test_the_bars_add_up_to_the_score_and_sources_are_opened_down_to_the_word(story, table):
     from pages.model.why import format_source
 
     query, key = bars_of(story)
@@ -61,9 +61,6 @@ def test_the_bars_are_the_margins_and_add_up_to_the_score(story, table):
         named = {format_source(name): value for name, value in margin.items()}
         assert all(value == pytest.approx(named[name], abs=1e-4) for name, value in bars.items() if name != rest)
     assert max(key, key=key.get) == "layer 3, head 1"
-
-
-def test_a_source_is_opened_down_to_the_word_and_closed_again(story, table):
     page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
     assert max(bars_of(page)[1].items(), key=lambda bar: bar[1])[0] == "layer 3, head 1, from red (5)"
     page = set_value(page.multiselect(key="model_why_opened"), ["key:2.0", "key:2.0 of 4 red"])

@@ -88,21 +88,6 @@ def n_charts(page):
     return len(charts(page))
 
 
-def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
-    page = opened("decoder", part="keeps")
-    assert n_charts(page) == 1
-    prompt = list(ids_of(page))
-    pressed(page, "says_one")
-    assert ids_of(page)[:-1] == prompt
-    first = list(ids_of(page))
-    pressed(page, "says_more")
-    assert ids_of(page)[: len(first)] == first
-    assert len(prompt) < len(ids_of(page)) <= len(first) + 10
-    pressed(page, "says_back")
-    pressed(page, "says_restart")
-    assert ids_of(page) == prompt
-
-
 def test_a_text_ends_at_the_length_of_the_model(opened):
     page = opened("decoder", "animal street " * 60)
     assert len(ids_of(page)) == 64
@@ -224,18 +209,25 @@ def test_heads_without_names_are_said_to_have_none(opened, monkeypatch):
     assert "its heads have no names" in text_of(opened("decoder", part="named"))
 
 
-def test_another_text_is_another_beginning(opened):
-    page = opened("decoder", part="keeps")
-    pressed(page, "says_one")
-    set_value(page.text_area[0], "The street")
-    assert page.session_state["model_says_writing"]["n_input"] == len(ids_of(page))
-
-
-def test_what_is_kept_is_told(opened):
+def test_a_decoder_writes_on_goes_back_begins_anew_and_tells_what_it_keeps(opened):
     page = opened("decoder", part="keeps")
     n = len(ids_of(page))
     assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in text_of(page)
     assert "At the 64 tokens that the model knows: **32.8 kB**" in text_of(page)
+    assert n_charts(page) == 1
+    prompt = list(ids_of(page))
+    pressed(page, "says_one")
+    assert ids_of(page)[:-1] == prompt
+    first = list(ids_of(page))
+    pressed(page, "says_more")
+    assert ids_of(page)[: len(first)] == first
+    assert len(prompt) < len(ids_of(page)) <= len(first) + 10
+    pressed(page, "says_back")
+    pressed(page, "says_restart")
+    assert ids_of(page) == prompt
+    pressed(page, "says_one")
+    set_value(page.text_area[0], "The street")
+    assert page.session_state["model_says_writing"]["n_input"] == len(ids_of(page))
 
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):

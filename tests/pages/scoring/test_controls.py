@@ -36,20 +36,14 @@ def send(state, revision=None, moving=False, query=(1.0, -2.0)):
     controls.on_move()
 
 
-def test_a_dragged_arrow_is_stored_and_answered(state):
+def test_a_dragged_arrow_is_stored_unless_it_comes_too_late_and_closes_a_verdict(state):
     send(state)
     assert vectors() == ([1.0, -2.0], [[0.0, 1.0], [2.0, 2.0]])
     assert (state["scoring_answered"], state["scoring_active"]) == (8, 1)
-
-
-def test_a_message_from_before_a_preset_comes_too_late(state):
     before = vectors()
     send(state, revision=state["scoring_revision"] - 1)
     assert vectors() == before
     assert state["scoring_answered"] == 8
-
-
-def test_a_drag_closes_a_verdict_but_no_open_question(state):
     for tried, after in (("1", ""), ("ask", "ask")):
         state["scoring_tried"] = tried
         send(state, query=(float(len(tried)), 1.0))

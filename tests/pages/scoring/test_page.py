@@ -38,30 +38,15 @@ def press(page, *names):
     return component_data(page, "score_plane")
 
 
-def test_the_page_arrives_with_two_answers(page):
+def test_the_page_arrives_with_two_answers_and_compares_printed_and_divided_scores(page):
     data = component_data(page, "score_plane")
     assert (data["names"], data["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
     assert "Largest weight" not in text(page)
-
-
-def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
-    page.button(key="scoring_try").click().run()
-    page.get("button_group")[0].set_value(0).run()
-    assert component_data(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
-    assert "The dot product gives k₂ 98%, nearness gives k₁" in text_of(page)
-    press(page, "preset_Right angles")
-    assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
-
-
-def test_all_eight_functions_and_their_fields(page):
-    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
-    assert [function["name"] for function in all_eight(page)] == names
-    fields = [frame for frame in frames(page) if "ends" in frame]
-    assert [name for half in fields for name in half["name"]] == names
-    assert "Nearest to q is **k₁**" in text(page)
-
-
-def test_a_row_of_weights_has_undivided_and_divided_bars(page):
+    table = html_with(open_tab(page, "printed"), "figures")
+    rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
+    assert len(rows) == 3
+    assert rows[0]
+    assert rows[0] == rows[1] == rows[2]
     open_tab(page, "scale")
 
     def largest(d_k):
@@ -74,6 +59,35 @@ def test_a_row_of_weights_has_undivided_and_divided_bars(page):
     assert len(page.get("vega_lite_chart")) == 3
 
 
+def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
+    page.button(key="scoring_try").click().run()
+    page.get("button_group")[0].set_value(0).run()
+    assert component_data(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
+    assert "The dot product gives k₂ 98%, nearness gives k₁" in text_of(page)
+    press(page, "preset_Right angles")
+    assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
+
+
+def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_too(page):
+    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
+    assert [function["name"] for function in all_eight(page)] == names
+    fields = [frame for frame in frames(page) if "ends" in frame]
+    assert [name for half in fields for name in half["name"]] == names
+    assert "Nearest to q is **k₁**" in text(page)
+    additive = next(function for function in all_eight(page) if function["name"] == "additive")["scores"]
+    open_tab(page, "parameters")
+    for key in (0, 2):
+        page.segmented_control(key="scoring_active").set_value(key).run()
+        nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
+        numbers, units, (score,) = nodes
+        assert (len(numbers), len(units)) == (4, 8)
+        assert float(score.replace("−", "-")) == pytest.approx(additive[key], abs=0.01)
+    press(page, "preset_Right angles")
+    dot = all_eight(page)[0]
+    assert dot["scores"][:2] == [0, 0]
+    assert min(dot["weights"][:2]) > 0
+
+
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
     start = "Mixed" if name == "Right angles" else "Right angles"
@@ -81,21 +95,6 @@ def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
     assert after["arrows"] != before["arrows"]
     assert after["revision"] > before["revision"]
     assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
-
-
-def test_right_angles_score_zero_and_still_get_weight(page):
-    press(page, "preset_Right angles")
-    dot = all_eight(page)[0]
-    assert dot["scores"][:2] == [0, 0]
-    assert min(dot["weights"][:2]) > 0
-
-
-def test_the_printed_formula_gives_every_query_the_same_weights(page):
-    table = html_with(open_tab(page, "printed"), "figures")
-    rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
-    assert len(rows) == 3
-    assert rows[0]
-    assert rows[0] == rows[1] == rows[2]
 
 
 @pytest.mark.parametrize("d", [3, 4, 8])
@@ -145,17 +144,6 @@ def test_missing_weights_are_reported_without_a_traceback(app, monkeypatch, tmp_
     computed._load.clear()
 
 
-def test_the_network_inside_a_score_is_that_of_the_key_that_is_chosen(page):
-    additive = next(function for function in all_eight(page) if function["name"] == "additive")["scores"]
-    open_tab(page, "parameters")
-    for key in (0, 2):
-        page.segmented_control(key="scoring_active").set_value(key).run()
-        nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
-        numbers, units, (score,) = nodes
-        assert (len(numbers), len(units)) == (4, 8)
-        assert float(score.replace("−", "-")) == pytest.approx(additive[key], abs=0.01)
-
-
 @pytest.fixture
 def short(monkeypatch):
     """Trainings of two points."""
@@ -201,14 +189,11 @@ def test_learned_scores_saw_keys_in_the_upper_half_only():
     assert up.max() > EXTENT / 2
 
 
-def test_another_rate_is_trained_anew(page, short):
+def test_another_rate_is_trained_anew_and_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
     open_tab(page, "trained").button(key="scoring_train").click().run()
     set_fields(page, rate=0.01)
     assert page.button(key="scoring_train")
     assert not page.get("vega_lite_chart")
-
-
-def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
     from attention_core.device import choose_device
     from ui import job_queue
 

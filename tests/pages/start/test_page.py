@@ -53,7 +53,7 @@ def test_what_is_shown_at_once_is_what_the_models_say():
     assert computed == stored
 
 
-def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
+def test_the_sentence_loses_its_cat_without_attention_and_an_unclear_question_is_warned_of(page):
     words = first_answers()["words"]
     assert words["none"]["target"].count("chien") == 2
     assert ["chat", "cat"] in words["only"]
@@ -65,9 +65,17 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
         for name in ("none", "dot")
     ]
     assert alone == [["chien"], ["petit", "chat"]]
+    assert not page.warning
+    set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
+    assert "People would answer differently" in page.warning[0].value
+    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert not page.warning
+    labels = [button.label for button in page.button]
+    assert QUESTION not in labels, "nothing is blue"
+    assert "what colour is the 8?" in labels
 
 
-def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
+def test_translations_mark_what_one_says_alone_and_titles_say_what_they_have(page):
     set_value(page.text_input(key="start_text"), "A red car is behind the big house.")
     translations = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
     for name, counterpart in zip(translations, reversed(translations), strict=True):
@@ -78,9 +86,6 @@ def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
         }
         assert all(f"<mark>{word}</mark>" in html_of(page) for word in words)
     assert html_of(page).count("<mark>") == sum(len(one["alone"]) for one in translations.values())
-
-
-def test_both_titles_say_what_the_translations_have(page):
     for sentence in ("I am tired.", "The red car is here.", "My dog is tired and wants to sleep in the garden.", "Où?"):
         set_value(page.text_input(key="start_text"), sentence)
         none, dot = (data_of(page, f"start_{name}_words") for name in ("none", "dot"))
@@ -93,22 +98,8 @@ def test_both_titles_say_what_the_translations_have(page):
             assert none["target"].count(french) < dot["target"].count(french)
 
 
-def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
-    assert not page.warning
-    set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
-    assert "People would answer differently" in page.warning[0].value
-    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
-    assert not page.warning
-    labels = [button.label for button in page.button]
-    assert QUESTION not in labels, "nothing is blue"
-    assert "what colour is the 8?" in labels
-
-
-def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
+def test_all_first_questions_have_one_answer_and_that_on_arrival_by_attention_alone():
     assert all(is_clear(parse_question(text), digits_of(current_strokes())) for text in QUESTIONS)
-
-
-def test_the_question_on_arrival_is_answered_by_attention_alone():
     translations = {name: word for name, word, _ in first_answers()["scene"]["said"]}
     assert translations == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
 

@@ -19,13 +19,10 @@ def layers():
     return [random_trace(*3 * [(3, 5, 4)], seed=seed, queries=axis, keys=axis, mask=mask) for seed in range(2)]
 
 
-def test_masked_cells_are_nan(layers):
+def test_all_heads_are_drawn_masked_cells_empty_and_those_that_are_off_marked(layers):
     weights = masked_weights(layers[0], 1)
     assert np.isnan(weights[np.triu_indices(5, 1)]).all()
     np.testing.assert_allclose(np.nansum(weights, 1), 1, rtol=1e-5)
-
-
-def test_all_heads_are_drawn_and_can_be_clicked(layers):
     notes = [[f"note {layer} {head}" for head in range(3)] for layer in range(2)]
     spec = valid(heads_chart(mosaic(layers), notes, chosen=(1, 2), off=[(0, 1)], select="head"))
     rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
@@ -33,17 +30,15 @@ def test_all_heads_are_drawn_and_can_be_clicked(layers):
     assert spec["params"][0]["select"]["fields"] == ["layer", "head"]
     assert "note 1 2" in str(spec["datasets"])
     assert len(str(spec)) < 60_000
-
-
-def test_a_switched_off_head_is_marked(layers):
     notes = [["", "", ""]] * 2
     plain, crossed = (str(valid(heads_chart(mosaic(layers), notes, chosen=(0, 0), off=off))) for off in ([], [(1, 1)]))
     assert "'is_off': True" not in plain
     assert "'is_off': True" in crossed
 
 
-def test_small_charts_are_valid():
+def test_small_and_empty_charts_are_valid():
     assert valid(distance_chart(np.arange(-4, 5), np.ones(9), "p · p"))["layer"]
+    assert valid(cost_chart([], "milliseconds"))["layer"]
 
 
 @pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
@@ -54,10 +49,6 @@ def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
     assert dashed["mark"]["strokeDash"]
     assert {spec["layer"][0]["encoding"][axis]["scale"]["type"] for axis in "xy"} == {"log"}
     assert len(spec["datasets"][line["data"]["name"]]) == 6
-
-
-def test_a_cost_chart_of_nothing_is_empty_not_broken():
-    assert valid(cost_chart([], "milliseconds"))["layer"]
 
 
 @pytest.fixture(scope="module")

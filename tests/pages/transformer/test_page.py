@@ -66,7 +66,13 @@ def test_every_preset_is_translated_and_looked_into(page):
     assert n_charts(page) >= 7
 
 
-def test_kind_decides_who_asks_whom(page):
+def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(page):
+    open_tab(page, "heads")
+    page.segmented_control(key=f"{NAME}_layer").set_value(2)
+    page.segmented_control(key=f"{NAME}_head").set_value(4)
+    settled(page)
+    assert "**Layer 3, head 5**" in text_of(page)
+    assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
@@ -74,15 +80,6 @@ def test_kind_decides_who_asks_whom(page):
     assert "all English pieces" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
     assert asked["cross"].startswith("Each French piece asks all English")
-
-
-def test_layer_and_head_are_chosen_and_in_the_address(page):
-    open_tab(page, "heads")
-    page.segmented_control(key=f"{NAME}_layer").set_value(2)
-    page.segmented_control(key=f"{NAME}_head").set_value(4)
-    settled(page)
-    assert "**Layer 3, head 5**" in text_of(page)
-    assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
@@ -157,7 +154,7 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     assert text_of(page).count("Not applied: it was made for another input") == 2
 
 
-def test_another_order_is_the_same_without_positions_and_another_with_them(page):
+def test_only_positions_tell_orders_apart_and_a_button_gives_one_that_is_not_there(page):
     assert french(page) == [["Tom a aidé Mary."] * 2, ["Tom a aidé Mary.", "Mary a aidé Tom."]]
     without, with_positions = (way["changed"] for way in orders(page)["ways"])
     assert max(without) < 1e-4
@@ -170,6 +167,18 @@ def test_another_order_is_the_same_without_positions_and_another_with_them(page)
     assert orders(settled(page))["order"] != before
     page.button(key=f"{NAME}_reverse").click()
     assert orders(settled(page))["order"] == before
+    for text in ("Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""):
+        page.text_input(key=TEXT).set_value(text).run()
+        for name in ("shuffle", "reverse") * 3:
+            button = page.button(key=f"{NAME}_{name}")
+            if button.disabled:
+                continue
+            before = orders(page)["order"]
+            button.click()
+            drawn = orders(settled(page))
+            words = [drawn["labels"][place] for place in drawn["order"]]
+            assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
+        assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
 
 
 @pytest.mark.parametrize(
@@ -189,21 +198,6 @@ def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text
         is_same_french = way["french"][0] == way["french"][1]
         assert (max(way["changed"]) < 1e-3) == (way["verdict"] in ("the order is lost", "no other order"))
         assert is_same_french == (way["verdict"] != "each order, its own French")
-
-
-def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page):
-    for text in ("Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""):
-        page.text_input(key=TEXT).set_value(text).run()
-        for name in ("shuffle", "reverse") * 3:
-            button = page.button(key=f"{NAME}_{name}")
-            if button.disabled:
-                continue
-            before = orders(page)["order"]
-            button.click()
-            drawn = orders(settled(page))
-            words = [drawn["labels"][place] for place in drawn["order"]]
-            assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
-        assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
 
 
 def test_words_tell_of_the_number_that_was_clicked(page):
@@ -257,16 +251,13 @@ def test_nothing_typed_leaves_positions_and_cost(page):
     assert "only their distance counts" in text_of(open_tab(page, "positions"))
 
 
-def test_bad_input_is_answered_and_shown_as_pieces(page):
+def test_bad_input_is_answered_and_what_was_not_read_is_told(page):
     for name, text in BAD.items():
         typed(page, text)
         assert len(french(page)) == 2, name
         for tab in ("heads", "steps") if name == "HTML" else ():
             assert "<img" not in html_of(open_tab(page, tab))
         assert page.text_input(key=TEXT).value == text, name
-
-
-def test_what_was_not_read_is_told(page):
     typed(page, BAD["200 words"])
     assert "words are read" in text_of(page)
     typed(page, BAD["another alphabet"])

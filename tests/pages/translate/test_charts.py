@@ -44,13 +44,10 @@ def dataset(chart, layer):
     return spec["datasets"][data["name"]]
 
 
-def test_mouse_finds_only_columns_that_were_read():
+def test_the_mouse_finds_read_columns_alone_and_line_names_keep_apart():
     rows = dataset(states(read=[False, False, True, True]), 1)
     assert [row["left"] for row in rows] == [2, 3]
     assert rows[0]["word"] == "red"
-
-
-def test_line_names_keep_apart_and_stay_inside():
     assert spread_out([30.5, 30.0, 10.0], 4.0, 0.0) == [30.5, 26.5, 10.0]
     assert spread_out([2.0, 1.0], 4.0, 0.0) == [4.0, 0.0]
     assert spread_out([], 1.0, 0.0) == []
@@ -86,20 +83,17 @@ def test_spec_follows_the_schema(name):
     valid(CHARTS[name]())
 
 
-def test_all_alignments_share_a_scale_and_mark_the_uniform_weight():
+def test_alignments_share_a_scale_and_their_rows_answer_the_mouse():
     bar = CHARTS["alignment"]().data["bar"]
     assert bar["number"].tolist() == [0.0, 0.25, 1.0]
     assert bar["name"] == ["", "1/4", ""]
-
-
-def test_rows_of_an_alignment_answer_the_mouse():
     spec = CHARTS["alignment"]().to_dict()
     assert any(
         parameter["name"] == "looked" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
     )
 
 
-def test_each_step_of_the_unrolled_network_lights_different_marks():
+def test_steps_of_the_unrolled_network_light_their_marks_and_scores_begin_at_the_lowest():
     def lights(step: str) -> dict[str, int]:
         spec = unrolled(step).to_dict()
         colours = [row["fill"] for rows in spec["datasets"].values() for row in rows if "fill" in row]
@@ -107,9 +101,6 @@ def test_each_step_of_the_unrolled_network_lights_different_marks():
         return {colour: colours.count(colour) for colour in colours if colour.endswith(LIT)} | {"bold": bold}
 
     assert all(one != other for one, other in combinations(map(lights, STEPS), 2))
-
-
-def test_scores_of_the_unrolled_network_begin_at_the_lowest():
     frames = unrolled("scores").to_dict()["datasets"].values()
     rows = [row for rows in frames for row in rows if row.get("bottom", 0) - row["top"] == pytest.approx(10)]
     long = [row["right"] - row["left"] for row in rows]

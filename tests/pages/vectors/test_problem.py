@@ -146,7 +146,7 @@ def test_the_context_of_an_edited_row_is_the_sum_by_its_weights(row):
     np.testing.assert_allclose(trace.context()[0].numpy(), weights @ reference(problem)[2], rtol=0, atol=1e-5)
 
 
-def test_without_softmax_the_context_is_the_product_of_all_three():
+def test_without_softmax_the_context_is_a_product_and_weights_are_no_proportions():
     problem = PRESETS["pairs"].problem()
     trace = trace_of(replace(problem, settings=Settings(scaled=False, softmax=False)))
     query, key, value = (step_of(trace, name).value() for name in ("query", "key", "value"))
@@ -155,6 +155,9 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert trace.weights().min() < 0
     assert step_of(trace, "weights").formula == "A = S"
     assert "softmax(" not in trace_to_code(trace)
+    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
+    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
+    assert "a negative one takes away" in step_of(without, "context").explanation
 
 
 @pytest.mark.parametrize(
@@ -166,13 +169,6 @@ def test_the_context_has_the_full_formula_where_nothing_is_edited(settings):
     assert (formula in step_of(trace, "context").formula) == (not settings)
 
 
-def test_without_a_softmax_no_step_calls_weights_proportions():
-    problem = PRESETS["pairs"].problem()
-    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
-    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
-    assert "a negative one takes away" in step_of(without, "context").explanation
-
-
 def test_the_note_on_the_projection_is_true():
     problem = PRESETS["projections"].problem()
     words, inputs = list(problem.labels["X"]), problem.tables["X"]
@@ -181,7 +177,7 @@ def test_the_note_on_the_projection_is_true():
     assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
 
 
-def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
+def test_nodes_see_themselves_and_their_neighbours_and_edges_of_missing_rows_are_ignored():
     problem = PRESETS["graph"].problem()
     joined = {("Ann", "Ben"), ("Ann", "Cleo"), ("Ben", "Cleo"), ("Cleo", "Dan"), ("Dan", "Eve")}
     names = problem.labels["X"]
@@ -191,9 +187,6 @@ def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
     np.testing.assert_allclose(weights, softmax_by_row(x @ x.T / math.sqrt(2), allowed), **EXACT)
     back = trace_of(replace(problem, settings=replace(problem.settings, causal=True))).weights().numpy()
     assert ((back > 0) == np.tril(allowed)).all()
-
-
-def test_edges_of_missing_rows_are_ignored():
     tables = PRESETS["pairs"].problem().tables
     edges = (12, 31, 11, 34, 0, 99)
     assert neighbours(Problem(tables, settings=Settings(edges=edges))) == [(0, 1)]
@@ -201,11 +194,8 @@ def test_edges_of_missing_rows_are_ignored():
     assert mask_of(Problem(tables)) is None
 
 
-def test_a_huge_key_saturates_the_softmax():
+def test_a_huge_key_saturates_the_softmax_and_equal_keys_share_equally():
     assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
-
-
-def test_equal_keys_share_equally():
     weights = trace_of(PRESETS["equal"].problem()).weights()
     assert weights[:, 0].tolist() == pytest.approx(weights[:, 1].tolist())
 

@@ -19,7 +19,7 @@ def page(app):
     return open_page(app, "pages/lookup/page.py", "steps")
 
 
-def test_the_switch_draws_the_step_as_a_chart_and_back(page):
+def test_the_switch_draws_a_chart_that_follows_input_and_step_and_is_clicked_where_rows_ask(page):
     assert [chart.type for chart in charts(page)] == ["bidi_component"]
     page.toggle(key="lookup_step_chart").set_value(True).run()
     assert [chart.type for chart in charts(page)] == ["vega_lite_chart"]
@@ -27,14 +27,6 @@ def test_the_switch_draws_the_step_as_a_chart_and_back(page):
     page.toggle(key="lookup_step_chart").set_value(False).run()
     assert [chart.type for chart in charts(page)] == ["bidi_component"]
     assert "chart" not in page.query_params
-
-
-def test_a_link_shows_the_chart(app):
-    app.query_params["chart"] = "1"
-    assert charts(open_page(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
-
-
-def test_the_chart_follows_input_and_step(page):
     set_fields(page, step_chart=True, step="scores")
     description, scores = heatmap(page)
     assert description.startswith("Scores: ")
@@ -44,16 +36,6 @@ def test_the_chart_follows_input_and_step(page):
     assert weights != scores
     set_fields(page, temperature=5.0)
     assert heatmap(page)[1] != weights
-
-
-def test_the_chart_follows_the_head(app):
-    page = set_fields(open_page(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
-    before = heatmap(page)[1]
-    page.segmented_control(key="transformer_head").set_value(4).run()
-    assert heatmap(page)[1] != before
-
-
-def test_a_click_is_for_steps_whose_rows_ask(page):
     modes = {}
     for step in ("key", "scores"):
         set_fields(page, step_chart=True, step=step)
@@ -63,6 +45,15 @@ def test_a_click_is_for_steps_whose_rows_ask(page):
     assert modes == {"key": [], "scores": ["cell"]}
 
 
-def test_probabilities_are_bars(app):
+def test_a_link_shows_the_chart(app):
+    app.query_params["chart"] = "1"
+    assert charts(open_page(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
+
+
+def test_the_chart_follows_the_head_and_probabilities_are_bars(app):
+    page = set_fields(open_page(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
+    before = heatmap(page)[1]
+    page.segmented_control(key="transformer_head").set_value(4).run()
+    assert heatmap(page)[1] != before
     page = set_fields(open_page(app, "pages/pixels/page.py", "steps"), step_chart=True, step="class")
     assert "vega_lite_chart" in [chart.type for chart in charts(page)]

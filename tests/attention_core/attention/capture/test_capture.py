@@ -73,14 +73,11 @@ def test_causal_calls_carry_no_mask_and_start_at_the_first_key(n_queries):
     assert trace.mask is None
 
 
-def test_grouped_keys_are_kept_as_they_came():
+def test_grouped_keys_are_kept_as_they_came_and_expanded_ones_are_not_filled_in_memory():
     query, key, value = tensors(n_key_heads=2)
     trace, output = captured(query, key, value, enable_gqa=True)
     check(trace, query[0] @ key[0].repeat_interleave(2, 0).mT / D_K**0.5, output)
     assert trace.key.shape == (2, N_KEYS, D_K)
-
-
-def test_expanded_keys_are_not_filled_in_memory():
     query, key, value = tensors(n_key_heads=1)
     trace, _ = captured(query, key.expand(-1, N_HEADS, -1, -1), value.expand(-1, N_HEADS, -1, -1))
     assert trace.key.untyped_storage().nbytes() == N_KEYS * D_K * 4
@@ -120,7 +117,7 @@ def test_dropout_is_noted_and_the_weights_are_those_before_it():
     assert_close(trace.weights(0).sum(1), torch.ones(N_QUERIES))
 
 
-def test_later_changes_in_place_do_not_reach_the_trace():
+def test_later_changes_in_place_do_not_reach_the_trace_and_a_shared_mask_is_kept_once():
     query, key, value = tensors()
     mask = torch.randn(N_QUERIES, N_KEYS)
     with capture() as recording:
@@ -133,10 +130,6 @@ def test_later_changes_in_place_do_not_reach_the_trace():
     assert_close(fresh.scores(0), (query[0] @ tensors()[1][0].mT / D_K**0.5)[0] + fresh.bias[0])
     assert_close(fresh.weights(0), before)
     assert_close(recording.traces[1].weights(0), torch.full((N_QUERIES, N_KEYS), 1 / N_KEYS))
-
-
-def test_a_mask_that_layers_share_is_kept_once():
-    query, key, value = tensors()
     mask = torch.randn(BATCH, 1, N_QUERIES, N_KEYS)
     with capture() as recording:
         for _ in range(3):
@@ -144,7 +137,7 @@ def test_a_mask_that_layers_share_is_kept_once():
     assert len({trace.bias.data_ptr() for trace in recording.traces}) == 1
 
 
-def test_functions_imported_by_name_and_calls_without_heads_are_seen():
+def test_functions_imported_by_name_and_calls_without_heads_or_by_keywords_are_seen():
     query, key, value = (one[:, 0] for one in tensors())
     with capture() as recording:
         imported_by_name(query, key, value)
@@ -152,6 +145,11 @@ def test_functions_imported_by_name_and_calls_without_heads_are_seen():
     assert trace.n_heads == BATCH
     assert "no dimension for heads" in trace.story.note
     assert_close(trace.weights(1), (query[1] @ key[1].mT / D_K**0.5).softmax(-1))
+    module, x = Alone(), torch.randn(BATCH, N_QUERIES, 12)
+    with capture() as recording:
+        module(x=x)
+    assert recording[0].n_heads == 1
+    assert "first of 2 items" in recording[0].story.note
 
 
 class Block(nn.Module):
@@ -279,14 +277,6 @@ class Alone(nn.Module):
     def forward(self, *, x):
         x = self.norm(x)
         return F.scaled_dot_product_attention(x, x, x)
-
-
-def test_items_are_known_where_a_module_is_called_by_keywords():
-    module, x = Alone(), torch.randn(BATCH, N_QUERIES, 12)
-    with capture() as recording:
-        module(x=x)
-    assert recording[0].n_heads == 1
-    assert "first of 2 items" in recording[0].story.note
 
 
 class Meeting(nn.Module):

@@ -79,17 +79,13 @@ def test_a_softmax_by_hand_is_seen_in_a_class_of_any_name(softmax, masks, grad):
     assert "Item 1 of 2" in trace.story.note
 
 
-def test_a_mask_after_the_exponential_is_a_mask():
+def test_a_mask_after_the_exponential_is_a_mask_and_a_share_may_be_left_unspent():
     q, k, v = vectors()
     with capture() as recording:
         powers = (q @ k.mT).exp() * CAUSAL
         powers / powers.sum(-1, keepdim=True) @ v
     assert_close(recording[0].weights(2), (q @ k.mT).masked_fill(~CAUSAL, -torch.inf).softmax(-1)[0, 2])
     assert torch.equal(recording[0].query, q[0])
-
-
-def test_a_softmax_that_leaves_a_share_unspent():
-    q, k, v = vectors()
     with capture() as recording:
         powers = (q @ k.mT).exp()
         powers / (1 + powers.sum(-1, keepdim=True)) @ v

@@ -64,31 +64,36 @@ def test_compiled_attention_runs_and_is_seen(function, warm, fullgraph):
 
 
 @pytest.mark.parametrize("function", [fused, plain])
-def test_vmap_runs_and_is_seen(function):
+def test_vmap_runs_and_is_seen_and_export_and_tensors_without_numbers_are_told(function):
     inputs = vectors()
     with capture() as recording:
         seen = torch.vmap(function)(*inputs)
     assert_close(seen, function(*inputs))
     (trace,) = recording.traces
     assert_close(trace.weights(2), expected(*inputs[:2])[0, 2])
-
-
-@pytest.mark.parametrize("function", [fused, plain])
-def test_export_runs_and_is_told(function):
     inputs = tuple(vectors())
     with capture() as recording:
         program = torch.export.export(Attention(function), inputs)
     assert_close(program.module()(*inputs), function(*inputs))
     assert len(recording) == 0
     assert recording.note
+    with capture() as recording:
+        shape = Attention(function).to("meta")(*(one.to("meta") for one in vectors())).shape
+    assert shape == (2, 3, 5, 4)
+    assert len(recording) == 0
+    assert "Attention" in recording.note or "meta" in recording.note
 
 
-def test_an_exported_size_stays_open():
+def test_an_exported_size_stays_open_and_a_module_compiled_inside_runs_afterwards():
     inputs = tuple(vectors(7))
     with capture():
         program = torch.export.export(Attention(fused), inputs, dynamic_shapes=({0: torch.export.Dim("items")},) * 3)
     more = [torch.cat((one, one)) for one in inputs]
     assert_close(program.module()(*more), fused(*more))
+    inputs = vectors()
+    with capture():
+        module = torch.compile(Attention(plain), backend="eager", fullgraph=True)
+    assert_close(module(*inputs), plain(*inputs))
 
 
 def attentions(query, key, value):
@@ -187,22 +192,6 @@ def test_what_is_written_down_or_differentiated_is_the_same_inside(way, kind):
         assert "torch.jit.trace" in recording.note
     elif way != "export":
         assert not recording.note
-
-
-def test_a_module_compiled_inside_runs_afterwards():
-    inputs = vectors()
-    with capture():
-        module = torch.compile(Attention(plain), backend="eager", fullgraph=True)
-    assert_close(module(*inputs), plain(*inputs))
-
-
-@pytest.mark.parametrize("function", [fused, plain])
-def test_tensors_without_numbers_are_told(function):
-    with capture() as recording:
-        shape = Attention(function).to("meta")(*(one.to("meta") for one in vectors())).shape
-    assert shape == (2, 3, 5, 4)
-    assert len(recording) == 0
-    assert "Attention" in recording.note or "meta" in recording.note
 
 
 def test_multi_head_attention_under_vmap_and_on_meta():
@@ -327,7 +316,7 @@ def test_a_fault_in_the_record_does_not_reach_the_model(monkeypatch):
         assert f"{name}: not kept, MemoryError: no room for" in recording.note
 
 
-def test_random_generators_and_gradients_are_as_without():
+def test_random_numbers_and_gradients_are_as_without_and_checkpoints_are_recorded_once():
     torch.manual_seed(0)
     module = MinGPT()
     x = torch.randn(2, 6, WIDTH)
@@ -343,9 +332,6 @@ def test_random_generators_and_gradients_are_as_without():
         watched = gradient()
     assert torch.equal(alone[0], watched[0])
     assert torch.equal(alone[1], watched[1])
-
-
-def test_checkpointed_layers_are_recorded_once():
     module, x = MinGPT(), torch.randn(2, 6, WIDTH, requires_grad=True)
     with capture() as recording:
         torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False).sum().backward()

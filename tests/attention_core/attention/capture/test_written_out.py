@@ -129,7 +129,7 @@ def test_scaled_before_the_product_the_query_is_the_scaled_one():
     assert recorded(built(MinGPT), x).score.scale == D**-0.5
 
 
-def test_queries_and_keys_of_other_lengths_and_widths():
+def test_other_lengths_and_widths_and_matrices_without_batch_and_heads_are_seen():
     generator = torch.Generator().manual_seed(3)
     query, key, value = (torch.randn(2, 3, *shape, generator=generator) for shape in ((5, 8), (7, 8), (7, 4)))
     with capture() as recording:
@@ -140,9 +140,6 @@ def test_queries_and_keys_of_other_lengths_and_widths():
     assert torch.equal(trace.key, key[0])
     assert torch.equal(trace.value, value[0])
     assert_close(trace.context(2), context[0, 2])
-
-
-def test_two_matrices_without_batch_and_heads():
     x = torch.randn(5, 4)
     with capture() as recording:
         (x @ x.T / 2).softmax(-1) @ x

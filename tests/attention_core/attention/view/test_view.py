@@ -20,10 +20,13 @@ def page():
     return every_kind().show().page()
 
 
-def test_every_kind_of_trace_is_packed_within_the_tolerance():
+def test_every_kind_of_trace_is_packed_within_the_tolerance_and_leaves_random_numbers_alone():
     shown = every_kind().show()
     assert shown.data["error"] <= TOLERANCE
     assert [len(trace["heads"]) for trace in shown.data["traces"]] == [trace.n_heads for trace in every_kind()]
+    before = torch.get_rng_state()
+    every_kind().show()
+    assert torch.equal(before, torch.get_rng_state())
 
 
 def test_a_label_never_ends_the_script_and_nothing_is_fetched(page):
@@ -49,7 +52,7 @@ def test_a_file_has_no_more_than_the_bytes_that_are_asked_for():
     assert shown.data["error"] > 0
 
 
-def test_it_opens_where_it_is_told_to_and_tells_what_is_not_there():
+def test_it_opens_where_it_is_told_to_with_tokens_on_the_axes_of_what_is_shown_alone():
     recording = every_kind()
     assert recording.show(1, 1, query=3).data["open"] == [[1, 1]]
     assert recording.show(head=["L0H1", "L2H3"]).data["open"] == [[0, 1], [2, 3]]
@@ -58,19 +61,10 @@ def test_it_opens_where_it_is_told_to_and_tells_what_is_not_there():
             recording.show(**wrong)
     assert Recording(note="<b>why</b>")._repr_html_().startswith("<p>&lt;Recording of no attention")
     assert repr(recording.show()).startswith("<View of Recording of 10")
-
-
-def test_tokens_are_written_on_the_axes_of_what_is_shown_alone():
     recording = Recording([made("encoder.0.self", Axis.numbered("positions", 3), Axis.numbered("positions", 3))])
     shown = recording.show(tokens=["a", "##b", "[SEP]"])
     assert shown.data["axes"][0]["pieces"] == [["a", False, False], ["b", True, False], ["[SEP]", False, True]]
     assert list(recording[0].story.query_axis.labels) == ["1", "2", "3"]
-
-
-def test_showing_leaves_random_numbers_alone():
-    before = torch.get_rng_state()
-    every_kind().show()
-    assert torch.equal(before, torch.get_rng_state())
 
 
 @pytest.mark.parametrize("sharpness", [0.3, 1, 3, 10])

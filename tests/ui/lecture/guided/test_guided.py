@@ -34,10 +34,15 @@ def test_every_item_opens_its_page_as_its_link_says_under_its_sentence(visit, na
     assert {part: value if isinstance(value, str) else value[0] for part, value in shown.items()} == item.state
 
 
-def test_a_link_begins_a_lecture(visit):
+def test_a_link_begins_a_lecture_and_it_ends_with_what_to_keep(visit):
     page = visit("start", guided="15")
     assert page.session_state["lecture"] is True
     assert item_of("15", 1).sentence in text_of(page)
+    page = visit("atlas", guided="15", item="7", lecture="1")
+    page.button(key="item_after").click().run()
+    assert "A large weight is not yet an explanation." in text_of(page)
+    page.button(key="lecture_item_back").click().run()
+    assert item_of("15", 7).sentence in text_of(page)
 
 
 def test_the_menu_begins_a_lecture_and_next_opens_its_next_item(app):
@@ -57,14 +62,6 @@ def test_an_item_asks_its_question_and_then_tells(visit):
     assert (asked.label, tuple(asked.options)) == (item.question, item.answers)
     page.button(key="lecture_item_reveal").click().run()
     assert f"**{item.answers[item.right]}.**" in text_of(page)
-
-
-def test_a_lecture_ends_with_what_to_keep_and_goes_back_to_its_last_item(visit):
-    page = visit("atlas", guided="15", item="7", lecture="1")
-    page.button(key="item_after").click().run()
-    assert "A large weight is not yet an explanation." in text_of(page)
-    page.button(key="lecture_item_back").click().run()
-    assert item_of("15", 7).sentence in text_of(page)
 
 
 def upload(page, content: bytes, name: str = "mine.txt"):
