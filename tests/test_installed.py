@@ -79,17 +79,8 @@ def installed(root, tmp_path_factory):
     venv.create(folder / "env", with_pip=False, symlinks=True)
     (packages,) = (folder / "env").glob("lib/python*/site-packages")
     (packages / "around.pth").write_text(sysconfig.get_path("purelib"))
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(folder / "env/bin/python"),
-        "install",
-        "--quiet",
-        "--no-index",
-        "--no-compile",
-    ]
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "env/bin/python"), "install"]
+    pip += ["--quiet", "--no-index", "--no-compile"]
     subprocess.run([*pip, "--no-deps", *map(str, (folder / "dist").iterdir())], check=True)
     (folder / "work" / "ui").mkdir(parents=True)  # a folder of a person's own that is called like one of ours
     (folder / "work" / "ui" / "__init__.py").write_text("raise RuntimeError('not of this app')")

@@ -37,13 +37,6 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
     assert "Shuffled, these weights move" in text_of(page)
 
 
-def test_its_curve_is_the_librarys(visit):
-    page = visit("matter", text="A dull film with a wonderful end.", tab="doubts")
-    words = read_sentence("A dull film with a wonderful end.").words
-    *_, (_, found) = assess(subjects.sentence_subject(load("sentence-attention", "cpu"), words))
-    assert curves(page)["attention"] == pytest.approx(found.deletion[ATTENTION].probability, abs=1e-4)
-
-
 def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
     page = visit("pixels", layer="pixel-notes-product", tab="worth")
     labels = [expander.label for expander in page.expander]
@@ -129,6 +122,7 @@ def subject_of_model(visit):
 def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
     page, subject = subject_of(visit)
     *_, (_, result) = assess(subject)
+    assert curves(page)["attention"] == pytest.approx(result.deletion[ATTENTION].probability, abs=1e-4)
     words = text_of(page)
     areas = [percent(result.deletion[order].area) for order in (ATTENTION, RANDOM)]
     assert "order leave the answer {} on average, in random order {}.".format(*areas) in words
