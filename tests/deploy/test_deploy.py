@@ -7,16 +7,26 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPResponse
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from deploy.run import configuration, find_nginx
+from tests.support.raw_requests import (
+    HALF,
+    HEAD,
+    PROXY,
+    UPGRADE,
+    answer_so_far,
+    answers_within,
+    half_requests,
+    host_of,
+    request,
+)
 from tests.support.server import ROOT, Server, below, served
 from tests.support.session import Session
 from tests.support.uploading import Uploader
@@ -60,7 +70,7 @@ def half_sent(public) -> Iterator[list[socket.socket]]:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 16_384:
         pytest.skip("needs 16,384 descriptors")
     host, parts = host_of(public), ((1100, HALF, HEAD), (3000, HALF, HEAD + "\r\n12"), (3000, PROXY, HEAD + "\r\n12"))
-    made = [one for n, source, text in parts for one in begun(host, n, source, text)]
+    made = [one for n, source, text in parts for one in half_requests(host, n, source, text)]
     yield made
     for one in made:
         one.close()
@@ -68,9 +78,9 @@ def half_sent(public) -> Iterator[list[socket.socket]]:
 
 def test_half_sent_requests_shut_nobody_out(public, half_sent):
     host = host_of(public)
-    assert asked(host, "GET", "/seen", {}, source=HALF).status == 429
+    assert request(host, "GET", "/seen", {}, source=HALF).status == 429
     for other in (PROXY, "127.0.0.3"):  # a proxy's address, and that of another visitor
-        assert asked(host, "GET", "/seen", {}, source=other).status == 200
+        assert request(host, "GET", "/seen", {}, source=other).status == 200
 
 
 @needs_nginx
@@ -101,10 +111,10 @@ async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None
         assert moved.cookies["process"] != sessions[0].cookies["process"]  # and stays there
         for session in (*sessions, moved):
             await session.close()
-        started_again = all(answers(door, 15) for door in server.doors)
+        started_again = all(answers_within(door, 15) for door in server.doors)
         pids = below(server.pids[0])
     assert started_again
-    assert not any(answers(door, 0) for door in (server.address, *server.doors))
+    assert not any(answers_within(door, 0) for door in (server.address, *server.doors))
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
@@ -112,87 +122,42 @@ async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None
 def test_foreign_pages_get_no_upload_and_no_websocket() -> None:
     """In the public's configuration: what a page of another server makes a visitor's browser ask is refused."""
     with served("tests/support/load_app.py", 2) as server:
-        assert answers(server.address, 30)
+        assert answers_within(server.address, 30)
         for address in (server.address, *server.doors):
             host = address.removeprefix("http://")
             upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
             upgrade |= {"Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
-            assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": address}).status == 101
+            assert request(host, "GET", "/_stcore/stream", upgrade | {"Origin": address}).status == 101
             for origin in ("http://elsewhere.example", "http://127.0.0.1.elsewhere.example", "null"):
-                assert asked(host, "GET", "/_stcore/stream", upgrade | {"Origin": origin}).status == 403, origin
-            cookies = asked(host, "GET", "/_stcore/health", {}).headers.get_all("Set-Cookie")
+                assert request(host, "GET", "/_stcore/stream", upgrade | {"Origin": origin}).status == 403, origin
+            cookies = request(host, "GET", "/_stcore/health", {}).headers.get_all("Set-Cookie")
             (cookie,) = [one.partition(";")[0] for one in cookies if one.startswith("_streamlit_xsrf=")]
             place, foreign = "/_stcore/upload_file/session/file", {"Origin": "http://elsewhere.example"}
             cookies, tokens = {"Cookie": cookie}, {"X-Xsrftoken": "1"}
             for headers in ({}, foreign, cookies, tokens, cookies | tokens):
-                refused = asked(host, "PUT", place, headers, b"x")
+                refused = request(host, "PUT", place, headers, b"x")
                 assert refused.status == 403, headers
                 assert refused.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
-            health = asked(host, "GET", "/_stcore/health", foreign)
+            health = request(host, "GET", "/_stcore/health", foreign)
             assert health.getheader("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
-
-
-def asked(
-    host: str, method: str, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
-) -> HTTPResponse:
-    """Ask a server once, as a browser or somebody who plays one."""
-    with closing(HTTPConnection(host, timeout=20, source_address=(source, 0))) as connection:
-        connection.request(method, path, body, headers)
-        with closing(connection.getresponse()) as answer:
-            answer.text = answer.read().decode() if answer.status != 101 else ""
-            return answer
-
-
-def host_of(server: Server) -> str:
-    return server.address.removeprefix("http://")
-
-
-def begun(host: str, n: int, source: str, text: str) -> list[socket.socket]:
-    """Send the beginning of a request on so many connections."""
-    address, port = host.split(":")
-    made = []
-    for _ in range(n):
-        made.append(socket.create_connection((address, int(port)), timeout=20, source_address=(source, 0)))
-        made[-1].sendall(text.encode())
-    return made
-
-
-def ended(connection: socket.socket) -> bytes | None:
-    """What the server has sent; None while it waits for more, b"" once it has closed."""
-    connection.setblocking(False)
-    try:
-        return connection.recv(100)
-    except BlockingIOError:
-        return None
-    except ConnectionResetError:
-        return b""
-
-
-HALF, PROXY = "127.0.0.2", "127.0.0.1"
-"""The addresses of those who send half a request."""
-HEAD = "POST /seen HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
-UPGRADE = (
-    "GET /_stcore/stream HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
-)
 
 
 def test_it_listens_on_this_machine_for_the_public_and_a_forged_address_is_not_believed(public):
     host = host_of(public)
-    assert asked(host, "GET", "/seen", {}).text.endswith(" 127.0.0.1 True")
+    assert request(host, "GET", "/seen", {}).text.endswith(" 127.0.0.1 True")
     forged = {"X-Forwarded-For": "203.0.113.9"}
-    assert asked(host, "GET", "/seen", forged, source="127.0.0.6").text.endswith(" 127.0.0.6 True")
-    assert asked(host, "GET", "/seen", forged).text.endswith(" 203.0.113.9 True")  # a proxy on this machine says so
+    assert request(host, "GET", "/seen", forged, source="127.0.0.6").text.endswith(" 127.0.0.6 True")
+    assert request(host, "GET", "/seen", forged).text.endswith(" 203.0.113.9 True")  # a proxy on this machine says so
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.2", int(host.split(":")[1])), timeout=5)
 
 
 def test_a_hall_behind_one_address_gets_in(public):
     host = host_of(public)
-    hall = begun(host, 400, "127.0.0.4", UPGRADE.format(host))
+    hall = half_requests(host, 400, "127.0.0.4", UPGRADE.format(host))
     try:
         assert {one.recv(12) for one in hall} == {b"HTTP/1.1 101"}
-        assert asked(host, "GET", "/seen", {}, source="127.0.0.4").status == 200
+        assert request(host, "GET", "/seen", {}, source="127.0.0.4").status == 200
     finally:
         for one in hall:
             one.close()
@@ -210,17 +175,17 @@ def test_who_arrives_too_often_is_refused_and_nobody_else(public):
             answer.read()
     assert refused == 10
     assert asks > 1000
-    assert asked(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
+    assert request(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
 
 
 def test_half_sent_requests_are_closed(public, half_sent):
     host, open_yet, began = host_of(public), half_sent, time.monotonic()
     while open_yet and time.monotonic() < began + 40:
         time.sleep(1)
-        open_yet = [one for one in open_yet if ended(one) is None]
-        assert asked(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
+        open_yet = [one for one in open_yet if answer_so_far(one) is None]
+        assert request(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
     assert not open_yet
-    assert asked(host, "GET", "/seen", {}, source=HALF).status == 200
+    assert request(host, "GET", "/seen", {}, source=HALF).status == 200
 
 
 async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
@@ -234,37 +199,25 @@ async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
         await session.close()
 
     doors = [door.removeprefix("http://") for door in public.doors]
-    assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [200, 200]
+    assert [request(door, "GET", "/_stcore/health", {}).status for door in doors] == [200, 200]
     await read(public.doors[0])
-    assert [asked(door, "GET", "/_stcore/health", {}).status for door in doors] == [503, 200]
+    assert [request(door, "GET", "/_stcore/health", {}).status for door in doors] == [503, 200]
     ports = [door.split(":")[1] for door in doors]
     for path in ("/", "/_stcore/health"):
-        answer = asked(host, "GET", path, {"Cookie": f"process={ports[0]}"})
+        answer = request(host, "GET", path, {"Cookie": f"process={ports[0]}"})
         assert answer.status == 200
         assert f"process={ports[1]}" in str(answer.headers.get_all("Set-Cookie"))
     await read(public.doors[1])
-    assert asked(host, "GET", "/_stcore/health", {}).status == 503
-    page = asked(host, "GET", "/", {})
+    assert request(host, "GET", "/_stcore/health", {}).status == 503
+    page = request(host, "GET", "/", {})
     assert page.status == 503
     assert '<div id="root">' in page.text
-    assert asked(host, "GET", "/seen", {}).status == 200
-
-
-def answers(address: str, seconds: float) -> bool:
-    """Whether a server answers within some seconds."""
-    until = time.monotonic() + seconds
-    while True:
-        with suppress(OSError):
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
-            return True
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
+    assert request(host, "GET", "/seen", {}).status == 200
 
 
 def test_without_nginx_it_says_so() -> None:
     nobody = {**os.environ, "PATH": "/nowhere"}
     code = "import deploy.run as run; run.find_nginx = lambda: None; run.main()"
-    asked = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=nobody, capture_output=True, text=True)
-    assert asked.returncode == 1
-    assert "apt-get install nginx" in asked.stderr
+    refused = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=nobody, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "apt-get install nginx" in refused.stderr

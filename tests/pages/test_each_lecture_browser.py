@@ -3,51 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.layout import IN_CORNER, OVERLAPS
 from tests.support.on_page import FITTED, SIZES, project, settle
 
-IN_CORNER = """() => {
-  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
-  for (let right = 1; right < 24; right++) {
-    for (let below = 1; below < 24; below++) {
-      const x = innerWidth - right * step, y = innerHeight - below * step;
-      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
-      const range = document.createRange();
-      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
-      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
-      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
-      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
-    }
-  }
-  return seen;
-}"""
-"""Where in the lower right corner something of the page is seen."""
-OVERLAPS = """() => {
-  const lines = [], letters = document.createRange();
-  const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-  const gather = (root) => {
-    for (const node of root.querySelectorAll(":not(svg *, .katex *, style, script, .st-key-lecture_screens *)")) {
-      if (node.shadowRoot) gather(node.shadowRoot);
-      if (!isSeen(node)) continue;
-      if (node.matches(".bars i, .bar button")) lines.push([node, node.title || "a bar", node.getBoundingClientRect()]);
-      for (const child of node.childNodes) {
-        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        letters.selectNodeContents(child);
-        const end = getComputedStyle(node).overflowX === "visible" ? Infinity : node.getBoundingClientRect().right;
-        for (const { left, right, top, bottom, width, height } of letters.getClientRects())
-          if (width > 2) lines.push([node, child.data, { left, right: Math.min(right, end), top, bottom, height }]);
-      }
-    }
-  };
-  gather(document.querySelector("[data-testid=stMain]"));
-  gather(document.querySelector("#lecture").shadowRoot);
-  const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
-  const isOver = (one, other) => common(one, other, "left", "right") > 2
-    && common(one, other, "top", "bottom") > Math.min(one.height, other.height) / 2;
-  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1)
-    .filter(([other, , over]) => other !== node && isOver(box, over)).map(([, words]) => `${text} / ${words}`));
-}"""
-"""Lines of words, bars, and buttons of the lecture that lie over others; of charts and formulas the browser tells no
-letters' ends."""
 PROJECTORS = ((3840, 2160), (1920, 1080), (1366, 768), (1280, 720))
 
 

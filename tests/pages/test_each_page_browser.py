@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.layout import FOCUSED, TOUCHING_TEXTS, WATCH_SHIFTS
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
 from ui.questions import MAX_LINKS
 
@@ -12,55 +13,6 @@ MAX_PIXELS = 2 * 900 + 60
 """Two screens, and some more for the fonts of other machines."""
 SELECTED_TAB = "[role=tab][aria-selected=true]"
 MAX_TABS = 4
-WATCH_SHIFTS = """() => {
-  if (window.shifts) return;
-  window.shifts = [];
-  const isSidebar = ({ node, previousRect, currentRect }) =>
-    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
-  new PerformanceObserver((list) => {
-    for (const { sources, value, hadRecentInput } of list.getEntries()) {
-      const texts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
-      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...texts]);
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}"""
-"""Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
-FOCUSED = """() => {
-  let node = document.activeElement;
-  while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-  const isIn = (testId) => Boolean(node.closest(`[data-testid=${testId}]`));
-  const isInside = isIn("stMain") || Boolean(node.getRootNode().host?.closest("[data-testid=stMain]"));
-  return {
-    isInside, isLast: isIn("stTab") || isIn("stPageLink"), isVisible: node.getClientRects().length > 0,
-    isTool: isIn("stElementToolbar"), isLinkToHeading: isIn("stHeaderActionElements"),
-    name: node.ariaLabel || node.innerText || node.labels?.[0]?.innerText || node.title,
-  };
-}"""
-"""Describes the element that has the focus."""
-TOUCHING_TEXTS = """() => {
-  const lineBoxes = [], range = document.createRange();
-  const gather = (root) => {
-    for (const node of root.querySelectorAll(":not(.katex *, style, script, code *, [transform*=rotate])")) {
-      if (node.shadowRoot) gather(node.shadowRoot);
-      if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-      for (const child of node.childNodes) {
-        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        range.selectNodeContents(child);
-        const boxes = [...range.getClientRects()].filter(({ width }) => width > 0);
-        boxes.forEach((box, line) => {
-          lineBoxes.push([line === 0 && child.data, line === boxes.length - 1 && child.data, box]);
-        });
-      }
-    }
-  };
-  gather(document.querySelector("[data-testid=stMain]"));
-  return lineBoxes.flatMap(([, text, a]) => lineBoxes.filter(([next, , b]) => {
-    const gap = b.left - a.right, overlap = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    const areWords = /[\\p{L}\\p{N}%]$/u.test(text || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
-    return areWords && Math.abs(gap) < 1.2 && overlap > Math.min(a.height, b.height) / 2;
-  }).map(([next]) => `${text} / ${next}`));
-}"""
-"""Finds pairs of words or numbers in neighbouring elements that have no gap between them."""
 PHONE_SIZE = (360, 740)
 MIN_LETTER_PIXELS = 10
 TRY_THIS = "[class*=_try_this]"

@@ -1,13 +1,20 @@
 """A visitor of tests.support.session who sends files, too."""
 
 import asyncio
+import http.client
+import socket
 import urllib.request
+from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
+from urllib.error import HTTPError
 
+import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from attention_core.bounds.limits import MIB
 from tests.support.session import Answer, Element, Session
 
 FILES = "file_uploader_state_value"
@@ -61,3 +68,55 @@ class Uploader(Session):
         request = urllib.request.Request(f"{self.address}{path}", body, headers, method="PUT")
         with urllib.request.urlopen(request, timeout=60) as answer:
             answer.read()
+
+
+EDGE = "----a-visitor"
+
+
+HEAD = f'--{EDGE}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'.encode()
+
+
+class Stranger(Uploader):
+    """A visitor whose browser keeps to nothing."""
+
+    file = SimpleNamespace(id="a file")
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.toasts = ""
+
+    def _add_element(self, message) -> None:
+        self.toasts += str(message.delta.new_transient) + str(message.delta.new_element.toast)
+        super()._add_element(message)
+
+    async def put(self, n_megabytes: int) -> object:
+        """Send a file of so many MiB; returns what to give its widget."""
+        return await self.upload(self.file, "a", bytes(n_megabytes * MIB))
+
+    async def refused(self, n_megabytes: int) -> str:
+        """Send a file that must be refused with 413; returns the words."""
+        with pytest.raises(HTTPError) as caught:
+            await self.put(n_megabytes)
+        with caught.value as answer:
+            assert answer.code == 413
+            return answer.read().decode()
+
+    def begin(self, name: str, **headers: str) -> socket.socket:
+        """Send the head of an upload and nothing more."""
+        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
+        connection.putrequest("PUT", f"/_stcore/upload_file/{self._id}/{name}")
+        all_headers = {"Content-Type": f"multipart/form-data; boundary={EDGE}", "Cookie": self._cookie_line()}
+        all_headers["X-Xsrftoken"] = self.cookies["_streamlit_xsrf"]
+        for header, value in (all_headers | headers).items():
+            connection.putheader(header.replace("_", "-"), value)
+        connection.endheaders()
+        return connection.sock
+
+    async def use_file(self, value: object) -> None:
+        await self.set_value(self.widgets("file_uploader")[0], FILES, value)
+
+    async def delete(self, value) -> None:
+        headers = {"Cookie": self._cookie_line(), "X-Xsrftoken": self.cookies["_streamlit_xsrf"]}
+        with closing(http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)) as connection:
+            connection.request("DELETE", value.uploaded_file_info[0].file_urls.delete_url, headers=headers)
+            assert connection.getresponse().status == 204

@@ -12,6 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
 from attention_core.explain.heads import is_self_attention, summarise
+from tests.support.named_layers import Rotates, WithNames
 from tests.support.tiny_models import GPT, SIZES, STACKS
 from tests.support.traces import make_trace, random_trace
 from tests.support.view_samples import made
@@ -190,42 +191,6 @@ def test_only_a_whole_picture_among_words_is_one(labels, found):
 SRC, TGT = list("abcde"), list("vwxyz")
 
 
-class Looks(torch.nn.Module):
-    """Attention of one tensor to another, fused or written out."""
-
-    def __init__(self, is_fused):
-        super().__init__()
-        self.q, self.k, self.v, self.o = (torch.nn.Linear(8, 8) for _ in range(4))
-        self.is_fused = is_fused
-
-    def forward(self, x, memory, _):
-        made = self.q(x), self.k(memory), self.v(memory)
-        query, key, value = (one.unflatten(-1, (2, 4)).transpose(1, 2) for one in made)
-        if self.is_fused:
-            mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value)
-        else:
-            mixed = (query @ key.mT / 2).softmax(-1) @ value
-        return (self.o(mixed.transpose(1, 2).flatten(2)),)
-
-
-class WithNames(torch.nn.Module):
-    """A decoder layer whose attention to the encoder has any name, computed in one of three ways."""
-
-    def __init__(self, name, way):
-        super().__init__()
-        kinds = {one: self.attention(way) for one in ("own", name)}
-        self.name, self.layers = name, torch.nn.ModuleList([torch.nn.ModuleDict(kinds)])
-        self.norm = torch.nn.LayerNorm(8)
-
-    def attention(self, way):
-        return torch.nn.MultiheadAttention(8, 2, batch_first=True) if way == "module" else Looks(way == "fused")
-
-    def forward(self, x, memory):
-        (layer,) = self.layers
-        x = x + layer["own"](self.norm(x), *[self.norm(x)] * 2)[0]
-        return x + layer[self.name](self.norm(x), memory, memory)[0]
-
-
 @pytest.mark.parametrize("way", ["module", "fused", "written"])
 @pytest.mark.parametrize("name", ["src_attn", "encoder_attn", "context_attention", "looks_there"])
 def test_keys_of_another_tensor_get_the_source_s_words_whatever_the_module_is_called(name, way):
@@ -255,33 +220,6 @@ def test_torchs_transformer_on_source_and_target_of_one_length(same, tmp_path):
             assert keys == ("vwxyz" if name.startswith("decoder") and name.endswith("self_attn") else "abcde")
             crosses = name.endswith("multihead_attn")
             assert recording is older or is_self_attention(recording[name]) != crosses
-
-
-class Rotates(torch.nn.Module):
-    """Turns queries and keys by their positions in one of the usual ways, or not at all."""
-
-    def __init__(self, way):
-        super().__init__()
-        self.qkv, self.way = torch.nn.Linear(8, 24), way
-
-    def turned(self, x):
-        angles = torch.arange(x.shape[-2])[:, None] * torch.tensor([1.0, 0.1])
-        if self.way == "halves":
-            cos, sin = (torch.cat([part, part], -1) for part in (angles.cos(), angles.sin()))
-            first, second = x.chunk(2, -1)
-            return x * cos + torch.cat([-second, first], -1) * sin
-        if self.way == "complex":
-            pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-            return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
-        if self.way == "pairs":
-            even, odd = x[..., ::2], x[..., 1::2]
-            both = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
-            return torch.stack(both, -1).flatten(-2)
-        return x * 0.5
-
-    def forward(self, x):
-        query, key, value = self.qkv(x).unflatten(-1, (3, 2, 4)).permute(2, 0, 3, 1, 4)
-        return torch.nn.functional.scaled_dot_product_attention(self.turned(query), self.turned(key), value)
 
 
 @pytest.mark.parametrize("way", ["halves", "complex", "pairs", "not at all"])

@@ -16,6 +16,7 @@ from attention_core.evaluate.vision import caption_metrics, evaluate_captions
 from attention_core.models import build, load
 from attention_core.train.vision import ENCODER, caption_inputs_and_targets, regions_of, start_encoder
 from attention_core.weights import read_card, read_weights
+from tests.support.perfect_caption import Perfect
 
 THREE, SEVEN = SceneDigit("3", "red", 0.2, 0.3), SceneDigit("7", "blue", 0.6, 0.35)
 ONES = [SceneDigit("1", "green", 0.8, 0.8), SceneDigit("1", "green", 0.1, 0.8)]
@@ -159,31 +160,6 @@ def test_words_are_taught_one_after_another_and_looks_nudged_to_the_digits_being
     assert where[0, 0, 0].nonzero().flatten().tolist() == [0]
     assert where[0, 5, 1].nonzero().flatten().tolist() == [10, 11]
     assert where[0, 3].sum() == where[0, -1].sum() == 0  # the relation, and the end
-
-
-class Perfect:
-    """Says what is right and looks where it should, or one region beside it."""
-
-    config = type("Config", (), {"n_glances": 2})
-    grid = (16, 16)
-
-    def __init__(self, drawings, shift=0):
-        self.drawings, self.shift = drawings, shift
-
-    def __call__(self, pictures, edits=None):
-        n, most = len(pictures), 26
-        logits, weights = torch.zeros(n, most, len(captions.WORDS) + 2), torch.zeros(n, most, 257)
-        logits[:, :, captions.END] = 0.5
-        for number in range(n):
-            told = captions.describe_digits(items_of(self.drawings, number))
-            for look, (word, places) in enumerate(zip(captions.word_ids_of(told.words), told.digits, strict=True), 1):
-                logits[number, look, word] = 1
-                if places:
-                    top, left, bottom, right = (self.drawings.boxes[number, places[0]] / 4).tolist()
-                    row, column = int((top + bottom) / 2), (int((left + right) / 2) + self.shift) % 16
-                    weights[number, look, row * 16 + column] = 1
-        weights[..., -1] = 1 - weights[..., :-1].sum(-1)
-        return type("Looked", (), {"logits": logits, "weights": weights})
 
 
 def test_judging_counts_whole_sentences_and_peaks_inside_the_digits_told():

@@ -17,13 +17,13 @@ import torch
 
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Story
+from attention_core.attention.types import Axis
 from attention_core.attention.wording import percent
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
 from tests.support.app import charts, step_numbers
+from tests.support.toy_runs import toy_recording, toy_run, toy_trace
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
@@ -36,22 +36,6 @@ RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
 
 
-def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
-    generator = torch.Generator().manual_seed(len(name))
-    vectors = [torch.randn(n_heads, len(axis), 4, generator=generator) for axis in (queries, keys, keys)]
-    story = Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name)
-    return AttentionTrace(**dict(zip(("query", "key", "value"), vectors, strict=True)), **more, story=story)
-
-
-def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
-    axis = Axis("tokens", labels)
-    return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
-
-
-def toy(recording: Recording, tokens, kind: ModelKind = ModelKind.ENCODER, **more) -> ModelRun:
-    return ModelRun("toy", kind, recording, tuple(tokens), **more)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def runs():
     words, many = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"], [f" w{place}" for place in range(1250)]
@@ -59,38 +43,40 @@ def runs():
     source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
     longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
     beside = {
-        name: trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
+        name: toy_trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
     }
-    both = [trace("encoder.0.self", source, source), beside["t"], trace("decoder.0.cross", target, source)]
-    crossed = [beside["l"], trace("decoder.0.cross", longer, read)]
+    both = [toy_trace("encoder.0.self", source, source), beside["t"], toy_trace("decoder.0.cross", target, source)]
+    crossed = [beside["l"], toy_trace("decoder.0.cross", longer, read)]
     weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
     patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
     looks = {"special": frozenset({0}), "patch_grid": (2, 3), "n_prefix": 1, "picture": np.zeros((20, 30, 3), np.uint8)}
-    broken = layers(words, 2)
+    broken = toy_recording(words, 2)
     broken.traces[1] = replace(broken.traces[1], query=broken.traces[1].query * float("nan"))
     RUNS.update(
         {
-            "encoder": toy(layers(words, 3), words, special=special),
-            "smaller": toy(layers(["a", "b"], 1, n_heads=1), "ab"),
-            "long": toy(layers(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
-            "both": toy(
+            "encoder": toy_run(toy_recording(words, 3), words, special=special),
+            "smaller": toy_run(toy_recording(["a", "b"], 1, n_heads=1), "ab"),
+            "long": toy_run(toy_recording(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
+            "both": toy_run(
                 Recording(both), words, ModelKind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
             ),
-            "crossed": toy(Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
-            "weights only": toy(Recording([weights]), "abcd"),
-            "vision": toy(layers(patches, 2), patches, ModelKind.VISION, **looks),
-            "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
-            "not finite": toy(broken, words),
-            "blind": toy(
-                layers(["a", "b", "c"], 1, mask=torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()), "abc"
+            "crossed": toy_run(
+                Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])
             ),
-            "wide": toy(
-                Recording([trace("decoder.0.cross", target, Axis("source tokens", many))]),
+            "weights only": toy_run(Recording([weights]), "abcd"),
+            "vision": toy_run(toy_recording(patches, 2), patches, ModelKind.VISION, **looks),
+            "many heads": toy_run(toy_recording(["a", "b", "c"], 2, n_heads=70), "abc"),
+            "not finite": toy_run(broken, words),
+            "blind": toy_run(
+                toy_recording(["a", "b", "c"], 1, mask=torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()), "abc"
+            ),
+            "wide": toy_run(
+                Recording([toy_trace("decoder.0.cross", target, Axis("source tokens", many))]),
                 many,
                 ModelKind.ENCODER_DECODER,
                 target_tokens=tuple(target.labels),
             ),
-            "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
+            "one": toy_run(toy_recording(["word"], 1, n_heads=1), ["word"]),
         }
     )
     yield
@@ -245,7 +231,7 @@ def test_of_very_long_inputs_a_sentence_says_that_words_are_not_drawn():
 def test_what_is_computed_from_a_run_leaves_with_it():
     from pages.model.glance import cached_with_run, summaries_of
 
-    run = toy(layers(["a", "b", "c"], 2), "abc")
+    run = toy_run(toy_recording(["a", "b", "c"], 2), "abc")
     assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
     what = "weights", run.recording.traces[0]
     assert cached_with_run(run, what, partial(what[1].weights, 0)) is cached_with_run(run, what, int)

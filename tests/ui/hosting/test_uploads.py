@@ -1,22 +1,15 @@
 """Uploads and tables of strangers at a public server: what is beyond the bounds is refused, told, and costs little."""
 
 import asyncio
-import http.client
 import json
 import re
-import socket
-from contextlib import asynccontextmanager, closing
-from types import SimpleNamespace
-from urllib.error import HTTPError
+from contextlib import asynccontextmanager
 
 import pytest
 
 from attention_core.bounds.limits import HOSTED, MIB
 from tests.support.server import Server, command, free_port, started
-from tests.support.uploading import FILES, Uploader
-
-EDGE = "----a-visitor"
-HEAD = f'--{EDGE}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'.encode()
+from tests.support.uploading import HEAD, Stranger
 
 
 @pytest.fixture(scope="module")
@@ -32,52 +25,6 @@ def public(tmp_path_factory):
         environment.setenv(HOSTED, "1")
         yield Server(address, (address,), (process.pid,))
     assert not re.search("ClientDisconnect|HTTPException|Upload rejected", log.read_text())
-
-
-class Stranger(Uploader):
-    """A visitor whose browser keeps to nothing."""
-
-    file = SimpleNamespace(id="a file")
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self.toasts = ""
-
-    def _add_element(self, message) -> None:
-        self.toasts += str(message.delta.new_transient) + str(message.delta.new_element.toast)
-        super()._add_element(message)
-
-    async def put(self, n_megabytes: int) -> object:
-        """Send a file of so many MiB; returns what to give its widget."""
-        return await self.upload(self.file, "a", bytes(n_megabytes * MIB))
-
-    async def refused(self, n_megabytes: int) -> str:
-        """Send a file that must be refused with 413; returns the words."""
-        with pytest.raises(HTTPError) as caught:
-            await self.put(n_megabytes)
-        with caught.value as answer:
-            assert answer.code == 413
-            return answer.read().decode()
-
-    def begin(self, name: str, **headers: str) -> socket.socket:
-        """Send the head of an upload and nothing more."""
-        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
-        connection.putrequest("PUT", f"/_stcore/upload_file/{self._id}/{name}")
-        all_headers = {"Content-Type": f"multipart/form-data; boundary={EDGE}", "Cookie": self._cookie_line()}
-        all_headers["X-Xsrftoken"] = self.cookies["_streamlit_xsrf"]
-        for header, value in (all_headers | headers).items():
-            connection.putheader(header.replace("_", "-"), value)
-        connection.endheaders()
-        return connection.sock
-
-    async def use_file(self, value: object) -> None:
-        await self.set_value(self.widgets("file_uploader")[0], FILES, value)
-
-    async def delete(self, value) -> None:
-        headers = {"Cookie": self._cookie_line(), "X-Xsrftoken": self.cookies["_streamlit_xsrf"]}
-        with closing(http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)) as connection:
-            connection.request("DELETE", value.uploaded_file_info[0].file_urls.delete_url, headers=headers)
-            assert connection.getresponse().status == 204
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention as imported_by_name
 from torch.testing import assert_close
 
 from attention_core import capture, load_recording
+from tests.support.named_layers import Alone, Block, Meeting
 
 BATCH, N_HEADS, N_QUERIES, N_KEYS, D_K, D_V = 2, 4, 5, 7, 8, 6
 
@@ -152,16 +153,6 @@ def test_functions_imported_by_name_and_calls_without_heads_or_by_keywords_are_s
     assert "first of 2 items" in recording[0].story.note
 
 
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.qkv = nn.Linear(12, 36)
-
-    def forward(self, x):
-        query, key, value = self.qkv(x).unflatten(-1, (3, 3, 4)).permute(2, 0, 3, 1, 4)
-        return x + F.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
-
-
 def test_traces_are_named_after_the_modules_that_made_the_calls():
     blocks = nn.Sequential(Block(), nn.Sequential(Block()))
     x = torch.randn(BATCH, N_QUERIES, 12)
@@ -265,32 +256,6 @@ def test_captures_inside_each_other_both_see_and_other_threads_are_left_alone():
         other.join()
     assert len(outer) == len(inner) == 1
     assert torch.backends.mha.get_fastpath_enabled()
-
-
-class Alone(nn.Module):
-    """One attention without heads, which is called by keywords alone."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.LayerNorm(12)
-
-    def forward(self, *, x):
-        x = self.norm(x)
-        return F.scaled_dot_product_attention(x, x, x)
-
-
-class Meeting(nn.Module):
-    """Waits for another thread in the middle of its forward."""
-
-    def __init__(self, meet):
-        super().__init__()
-        self.block, self.meet = Block(), meet
-
-    def forward(self, x):
-        self.meet()
-        x = self.block(x)
-        self.meet()
-        return x
 
 
 def test_captures_of_two_threads_see_their_own_modules_alone():

@@ -1,0 +1,94 @@
+"""What covers, touches or moves what on a page, in JavaScript."""
+
+IN_CORNER = """() => {
+  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
+  for (let right = 1; right < 24; right++) {
+    for (let below = 1; below < 24; below++) {
+      const x = innerWidth - right * step, y = innerHeight - below * step;
+      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
+      const range = document.createRange();
+      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
+      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
+      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
+      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
+    }
+  }
+  return seen;
+}"""
+"""Where in the lower right corner something of the page is seen."""
+OVERLAPS = """() => {
+  const lines = [], letters = document.createRange();
+  const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const gather = (root) => {
+    for (const node of root.querySelectorAll(":not(svg *, .katex *, style, script, .st-key-lecture_screens *)")) {
+      if (node.shadowRoot) gather(node.shadowRoot);
+      if (!isSeen(node)) continue;
+      if (node.matches(".bars i, .bar button")) lines.push([node, node.title || "a bar", node.getBoundingClientRect()]);
+      for (const child of node.childNodes) {
+        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
+        letters.selectNodeContents(child);
+        const end = getComputedStyle(node).overflowX === "visible" ? Infinity : node.getBoundingClientRect().right;
+        for (const { left, right, top, bottom, width, height } of letters.getClientRects())
+          if (width > 2) lines.push([node, child.data, { left, right: Math.min(right, end), top, bottom, height }]);
+      }
+    }
+  };
+  gather(document.querySelector("[data-testid=stMain]"));
+  gather(document.querySelector("#lecture").shadowRoot);
+  const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
+  const isOver = (one, other) => common(one, other, "left", "right") > 2
+    && common(one, other, "top", "bottom") > Math.min(one.height, other.height) / 2;
+  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1)
+    .filter(([other, , over]) => other !== node && isOver(box, over)).map(([, words]) => `${text} / ${words}`));
+}"""
+"""Lines of words, bars, and buttons of the lecture that lie over others; of charts and formulas the browser tells no
+letters' ends."""
+WATCH_SHIFTS = """() => {
+  if (window.shifts) return;
+  window.shifts = [];
+  const isSidebar = ({ node, previousRect, currentRect }) =>
+    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
+  new PerformanceObserver((list) => {
+    for (const { sources, value, hadRecentInput } of list.getEntries()) {
+      const texts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
+      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...texts]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+"""Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
+FOCUSED = """() => {
+  let node = document.activeElement;
+  while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  const isIn = (testId) => Boolean(node.closest(`[data-testid=${testId}]`));
+  const isInside = isIn("stMain") || Boolean(node.getRootNode().host?.closest("[data-testid=stMain]"));
+  return {
+    isInside, isLast: isIn("stTab") || isIn("stPageLink"), isVisible: node.getClientRects().length > 0,
+    isTool: isIn("stElementToolbar"), isLinkToHeading: isIn("stHeaderActionElements"),
+    name: node.ariaLabel || node.innerText || node.labels?.[0]?.innerText || node.title,
+  };
+}"""
+"""Describes the element that has the focus."""
+TOUCHING_TEXTS = """() => {
+  const lineBoxes = [], range = document.createRange();
+  const gather = (root) => {
+    for (const node of root.querySelectorAll(":not(.katex *, style, script, code *, [transform*=rotate])")) {
+      if (node.shadowRoot) gather(node.shadowRoot);
+      if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      for (const child of node.childNodes) {
+        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
+        range.selectNodeContents(child);
+        const boxes = [...range.getClientRects()].filter(({ width }) => width > 0);
+        boxes.forEach((box, line) => {
+          lineBoxes.push([line === 0 && child.data, line === boxes.length - 1 && child.data, box]);
+        });
+      }
+    }
+  };
+  gather(document.querySelector("[data-testid=stMain]"));
+  return lineBoxes.flatMap(([, text, a]) => lineBoxes.filter(([next, , b]) => {
+    const gap = b.left - a.right, overlap = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    const areWords = /[\\p{L}\\p{N}%]$/u.test(text || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
+    return areWords && Math.abs(gap) < 1.2 && overlap > Math.min(a.height, b.height) / 2;
+  }).map(([next]) => `${text} / ${next}`));
+}"""
+"""Finds pairs of words or numbers in neighbouring elements that have no gap between them."""
