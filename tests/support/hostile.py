@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import time
+from html.parser import HTMLParser
 
 import numpy as np
 import streamlit as st
@@ -156,3 +157,35 @@ class HostileVisitor:
 
     def _upload(self, name, suffix, content):
         self._uploader(name).set_value((f"{FILE_NAME}.{suffix}", content, "application/octet-stream"))
+
+
+NASTY = [
+    "</script><script>ran()</script><!--",
+    '"><img src=x onerror=ran()>',
+    "![x](https://elsewhere.example/x.png)",
+    "$\\href{javascript:ran()}{x}$",
+    "' + ran() + '",
+    'x"""\nimport os\nran()\n"""',
+    "x\n# heading\r\nran()",
+    '=HYPERLINK("https://elsewhere.example")',
+    "abc\u202egpj.exe",
+    "a\u200bb\ufeff\u2066",
+    "a" + "\u0301" * 10_000,
+    "\0\x1b[31m",
+    "\ud800",
+    "\u2028ran()",
+]
+
+
+HIDDEN = set("\u202e\u200b\ufeff\u2066\0\x1b\ud800\u2028\n\r")
+
+
+class Tags(HTMLParser):
+    """Gathers the names and attributes of a page's elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [tag, *(name for name, _ in attrs)]

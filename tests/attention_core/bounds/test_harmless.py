@@ -4,7 +4,6 @@ import ast
 import json
 import unicodedata
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -22,25 +21,8 @@ from attention_core.bounds.harmless import (
 )
 from attention_core.charts import figure, matrix_chart
 from attention_core.charts.layers import label_expression
+from tests.support.hostile import HIDDEN, NASTY, Tags
 from tests.support.view_samples import made
-
-NASTY = [
-    "</script><script>ran()</script><!--",
-    '"><img src=x onerror=ran()>',
-    "![x](https://elsewhere.example/x.png)",
-    "$\\href{javascript:ran()}{x}$",
-    "' + ran() + '",
-    'x"""\nimport os\nran()\n"""',
-    "x\n# heading\r\nran()",
-    '=HYPERLINK("https://elsewhere.example")',
-    "abc\u202egpj.exe",
-    "a\u200bb\ufeff\u2066",
-    "a" + "\u0301" * 10_000,
-    "\0\x1b[31m",
-    "\ud800",
-    "\u2028ran()",
-]
-HIDDEN = set("\u202e\u200b\ufeff\u2066\0\x1b\ud800\u2028\n\r")
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +58,6 @@ def test_markdown_shows_every_text_as_it_is(text):
     signs = iter(shown)
     back = "".join(next(signs) if sign == "\\" else sign for sign in signs)
     assert back == escape_hidden(text)
-
-
-class Tags(HTMLParser):
-    """Gathers the names and attributes of a page's elements."""
-
-    def __init__(self):
-        super().__init__()
-        self.found = []
-
-    def handle_starttag(self, tag, attrs):
-        self.found += [tag, *(name for name, _ in attrs)]
 
 
 def test_the_offline_page_holds_no_element_of_a_stranger(nasty):

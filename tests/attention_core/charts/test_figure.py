@@ -3,7 +3,6 @@
 import io
 import re
 import xml.etree.ElementTree as ET
-import zlib
 
 import numpy as np
 import pytest
@@ -16,10 +15,10 @@ from attention_core.charts.bars import probability_bars
 from attention_core.charts.chart import data_url
 from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.overlay import overlay
+from tests.support.charts import SVG, unpacked, words_of
 
 ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
 MATRIX = np.random.default_rng(0).random((3, 4))
-SVG = "{http://www.w3.org/2000/svg}"
 TITLE = "Weights of three queries"
 
 
@@ -42,21 +41,6 @@ CHARTS = {
     "overlay": over_a_picture,
     "bars": lambda: probability_bars({"one": [0.2, 0.8]}, ["a", "b"]),
 }
-
-
-def words_of(svg: bytes) -> list[str]:
-    return [text.text or "" for text in ET.fromstring(svg).iter(f"{SVG}text")]
-
-
-def unpacked(pdf: bytes) -> bytes:
-    """Return what a PDF holds, its compressed parts opened."""
-    parts = [pdf]
-    for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
-        try:
-            parts.append(zlib.decompress(part))
-        except zlib.error:  # a letter's outlines
-            continue
-    return b"\n".join(parts)
 
 
 @pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)

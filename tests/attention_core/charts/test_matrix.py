@@ -1,15 +1,11 @@
 """The specs of charts of matrices: positions, colours, masked cells, size; of pictures, bars and steps."""
 
-import base64
-import io
 import json
 import re
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import vl_convert
-from PIL import Image
 
 from attention_core import load
 from attention_core.attention.steps import steps_of
@@ -17,13 +13,23 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts import INK_RAMP, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
 from attention_core.charts.bars import bars, probability_bars
 from attention_core.charts.chart import data_url
-from attention_core.charts.layers import Bar, bar_data, bar_layer
+from attention_core.charts.layers import bar_data
 from attention_core.charts.matrix import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.pictures import contact_sheet, layered_picture, picture
 from attention_core.charts.png import matrix_png, reduce_by_max
 from attention_core.charts.ramps import DARK_COLOUR, DARK_INK_RAMP
 from attention_core.charts.step import step_chart
-from tests.support.charts import rows_of, rows_with, valid
+from tests.support.charts import (
+    bar_numbers,
+    bar_of,
+    bytes_sent,
+    chart_of,
+    decode_image,
+    rows_of,
+    rows_with,
+    valid,
+    vega_colours,
+)
 from ui import player
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
@@ -38,21 +44,11 @@ def find_all(spec, key):
     return [value for nested in spec for value in find_all(nested, key)] if isinstance(spec, list) else []
 
 
-def bar_of(ramp, title=""):
-    """Return the encoding of colour in a ramp's colour bar."""
-    return bar_layer(Bar.of(ramp, title, 100)).to_dict()["encoding"]["color"]
-
-
 def large_matrix(n=784, seed=0):
     """Return weights that compress as badly as any: independent noise in every cell."""
     scores = np.random.default_rng(seed).normal(0, 1.5, (n, n))
     weights = np.exp(scores)
     return weights / weights.sum(1, keepdims=True)
-
-
-def chart_of(matrix, role=Role.WEIGHTS, **options):
-    axes = [Axis.numbered(name, n) for name, n in zip(("queries", "keys"), matrix.shape, strict=True)]
-    return matrix_chart(matrix, *axes, role, title="weight", **options)
 
 
 def test_small_matrices_are_cells_at_positions_with_the_matrix_s_values():
@@ -116,23 +112,6 @@ def test_images_begin_above_the_largest_matrix_of_cells_and_have_at_most_600_kb(
     assert len(np.unique(decode_image(spec).reshape(-1, 4), axis=0)) > 50
 
 
-def bytes_sent(spec) -> int:
-    """Return what Streamlit sends: the spec as JSON, its tables as Arrow."""
-    tables = [pa.Table.from_pylist(rows) for rows in spec["datasets"].values()]
-    without_data = {key: value for key, value in spec.items() if key != "datasets"}
-    sink = pa.BufferOutputStream()
-    for table in tables:
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-    return sink.getvalue().size + len(json.dumps(without_data))
-
-
-def decode_image(spec) -> np.ndarray:
-    """Return the pixels of the spec's first image, (height, width, RGBA)."""
-    url = next(row["url"] for rows in spec["datasets"].values() for row in rows if "url" in row)
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1]))).convert("RGBA"))
-
-
 def test_image_decodes_to_the_ramps_colours():
     matrix = large_matrix(100)
     ramp = weights_ramp(100, float(matrix.max()))
@@ -140,18 +119,6 @@ def test_image_decodes_to_the_ramps_colours():
     assert pixels.shape == (100, 100, 4)
     expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
     assert np.abs(pixels.astype(int) - expected).max() <= 4  # the image has 255 steps of colour, the ramp 256
-
-
-def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
-    """Paint as Vega does: clamp, raise to the power, then interpolate the colours evenly spread over the domain."""
-    low, high = scale["domain"]
-    exponent = scale.get("exponent", 1)
-    power = np.sign(values) * np.abs(values) ** exponent
-    ends = np.sign([low, high]) * np.abs([low, high]) ** exponent
-    share = np.clip((power - ends[0]) / (ends[1] - ends[0]), 0, 1)
-    colours = np.array([[int(f"{colour}ff"[i : i + 2], 16) for i in (1, 3, 5, 7)] for colour in scale["range"]])
-    positions = share * (len(colours) - 1)
-    return np.stack([np.interp(positions, np.arange(len(colours)), colours[:, i]) for i in range(4)], -1)
 
 
 @pytest.mark.parametrize("ramp", [weights_ramp(784, 0.3), weights_ramp(4, 0.9), signed_ramp(MATRIX - 0.3)])
@@ -387,9 +354,3 @@ def test_step_charts_have_the_form_columns_ink_and_reach_that_were_asked_for(ste
     plain, wide = (stable_spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
     assert 1000 not in bar_numbers(plain)
     assert bar_numbers(wide) == [-1000, 0, 1000]
-
-
-def bar_numbers(spec: dict) -> list[float]:
-    """Return the numbers written below the colour bar."""
-    rows = next(rows for rows in spec["datasets"].values() if "number" in rows[0])
-    return [row["number"] for row in rows]

@@ -28,6 +28,7 @@ from attention_core.explain.heads import (
 )
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
+from tests.support.by_hand import jensen_shannon
 from tests.support.tiny_models import GROUPED, SIZES, T5, build
 from tests.support.traces import of_weights, trace_of
 
@@ -187,12 +188,6 @@ def test_special_keys_and_patches_are_those_of_the_stack(t5):
     picture_run = replace(run, patch_grid=(2, 4), n_prefix=1, target_tokens=())
     assert patches_of(picture_run, t5["encoder.0.self"]) == PatchGrid((2, 4), 1)
     assert patches_of(picture_run, t5["decoder.0.self"]) is None
-
-
-def jensen_shannon(p, q) -> float:
-    """Return the square root of the mean of two Kullback-Leibler divergences from the middle, in bits."""
-    middle = (p + q) / 2
-    return math.sqrt(sum(float((one * np.log2(one / middle)).sum()) for one in (p, q)) / 2)
 
 
 def test_distances_are_means_over_queries_of_the_definition_and_1_where_no_key_is_shared(bert):

@@ -12,37 +12,15 @@ from attention_core import run_model
 from attention_core.hub.generation import cache_of, eos_tokens, generate
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.outputs import expected, token_text
-from tests.support import tiny_models
-from tests.support.tiny_models import ENDS
+from tests.support.tiny_families import (
+    BOTH,
+    DECODERS,
+    HYBRID,
+    SIZES,
+    SMALL,
+)
 
 WORDS = ["[PAD]", "[START]", "[END]", "[MASK]", "[UNK]", *(f"\u2581w{number}" for number in range(55))]
-SMALL = {"vocab_size": 60, "max_position_embeddings": 32}
-SIZES, GROUPED, MARIAN = ({**sizes, **SMALL} for sizes in (tiny_models.SIZES, tiny_models.GROUPED, tiny_models.STACKS))
-DECODERS = {
-    "GPT-2": ("GPT2LMHeadModel", {**tiny_models.GPT, "vocab_size": 60, "n_positions": 32}),
-    "Llama with grouped keys": ("LlamaForCausalLM", GROUPED),
-    "Mistral, whose window forgets": ("MistralForCausalLM", {**GROUPED, "sliding_window": 4}),
-    "Qwen 3": ("Qwen3ForCausalLM", {**GROUPED, "head_dim": 8}),
-    "Gemma 2, windows in turn and a softcap": (
-        "Gemma2ForCausalLM",
-        {**tiny_models.SOFTCAP, **SMALL, "sliding_window": 4},
-    ),
-    "gpt-oss, with sinks": ("GptOssForCausalLM", {**tiny_models.SINKS, "vocab_size": 60, "sliding_window": 4}),
-    "OPT": ("OPTForCausalLM", {**SIZES, **ENDS, "ffn_dim": 48, "word_embed_proj_dim": 32}),
-}
-BOTH = {
-    "T5, with a position bias": (
-        "T5ForConditionalGeneration",
-        {**tiny_models.T5, "vocab_size": 60, "decoder_start_token_id": 0},
-    ),
-    "Marian": ("MarianMTModel", {**MARIAN, "forced_eos_token_id": 2}),
-}
-LINEAR = dict.fromkeys(("linear_num_key_heads", "linear_num_value_heads"), 2)
-LINEAR |= dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8)
-HYBRID = {
-    "BLOOM": ("BloomForCausalLM", {"vocab_size": 60, "hidden_size": 32, "n_layer": 2, "n_head": 4}),
-    "Qwen 3.5, a hybrid": ("Qwen3_5ForCausalLM", {**GROUPED, **LINEAR, "num_hidden_layers": 4, "head_dim": 8}),
-}
 PROMPT, MORE = [5, 17, 40, 8, 23], [31, 9, 9, 50]
 SOURCE = {"input_ids": torch.tensor([[7, 12, 44, 30, 6, 2]]), "attention_mask": torch.ones(1, 6, dtype=torch.long)}
 

@@ -10,54 +10,13 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.hub.tracing import run_items
-from tests.support import tiny_models
-from tests.support.tiny_models import GPT, GROUPED, IDS, PATCHES, PICTURES, PLAIN, SINKS, SIZES, T5
-
-# the class, its settings, an input, the number of the trace, where its heads are projected together
-FAMILIES = {
-    "BERT": ("BertForMaskedLM", SIZES, PLAIN, 0, "bert.encoder.layer.0.attention.output.dense"),
-    "GPT-2": ("GPT2LMHeadModel", GPT, PLAIN, 0, "transformer.h.0.attn.c_proj"),
-    "Llama with grouped keys": ("LlamaForCausalLM", GROUPED, PLAIN, 0, "model.layers.0.self_attn.o_proj"),
-    "T5, cross attention": (
-        "T5ForConditionalGeneration",
-        {**T5, "decoder_start_token_id": 0},
-        {**PLAIN, "decoder_input_ids": IDS[:, :5]},
-        3,
-        "decoder.block.0.layer.1.EncDecAttention.o",
-    ),
-    "gpt-oss, with sinks": ("GptOssForCausalLM", SINKS, PLAIN, 0, "model.layers.0.self_attn.o_proj"),
-    "ViT": ("ViTForImageClassification", PATCHES, PICTURES, 0, None),
-}
-HEAD = 2
-
-
-def build(family: str) -> torch.nn.Module:
-    name, sizes, *_ = FAMILIES[family]
-    kind = getattr(hf, name)
-    scale = 1 if "T5" in family else 3  # T5's beginnings are large enough
-    return tiny_models.build(kind, kind.config_class(**sizes), "eager", scale=scale)
-
-
-def without_columns(family: str) -> torch.nn.Module:
-    """Return the model with the head's part of the output projection set to 0 by hand."""
-    model = build(family)
-    place = FAMILIES[family][4] or vit_projection(model)
-    projection = model.get_submodule(place)
-    columns = slice(HEAD * 8, HEAD * 8 + 8)
-    with torch.no_grad():
-        if isinstance(projection, torch.nn.Linear):
-            projection.weight[:, columns] = 0
-        else:
-            projection.weight[columns] = 0
-    return model
-
-
-def vit_projection(model: torch.nn.Module) -> str:
-    return next(
-        name
-        for name, part in model.named_modules()
-        if isinstance(part, torch.nn.Linear) and ".0." in name and name.endswith(("o_proj", "attention.output.dense"))
-    )
+from tests.support.tiny_families import (
+    FAMILIES,
+    HEAD,
+    build,
+    without_columns,
+)
+from tests.support.tiny_models import IDS, PLAIN
 
 
 @pytest.mark.parametrize("family", FAMILIES)

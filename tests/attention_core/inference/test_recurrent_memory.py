@@ -24,6 +24,7 @@ from attention_core.inference.word_influence import (
 )
 from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
+from tests.support.by_hand import differentiated
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
 CELLS = ("gru", "rnn")
@@ -189,24 +190,6 @@ def test_a_sentence_belongs_to_the_group_of_its_length():
 def tiny(scoring: str, cell: str = "gru") -> Translator:
     torch.manual_seed(3)
     return Translator(TranslatorConfig(scoring, cell, d_embedding=6, d_state=8, d_additive=5)).double().eval()
-
-
-def differentiated(model: Translator, source, french_ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same shares by automatic differentiation, one number of a vector at a time."""
-    encoding = model.encode(source.ids[None])
-    vectors = encoding.embedded.detach().requires_grad_()
-    states, last = model.encoder(vectors)
-    last_states = last.transpose(0, 1).flatten(1)
-    target = torch.tensor([[FIRST_PIECE, *french_ids]])
-    _, queries, attended = model.decode(SourceEncoding(vectors, states, last_states), target)
-    jacobians = []
-    for vector in (last_states[0], attended.context.reshape(queries.shape)[0, -1]):
-        squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
-        for number in vector:
-            slope = torch.autograd.grad(number, vectors, retain_graph=True)[0][0]
-            squares.index_add_(0, torch.tensor(source.word_of), slope.square().sum(1))
-        jacobians.append(squares.sqrt() / squares.sqrt().sum())
-    return jacobians[0], jacobians[1]
 
 
 @pytest.mark.parametrize("scoring", ["additive", "dot", "general", "mean"])

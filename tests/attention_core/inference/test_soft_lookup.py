@@ -31,32 +31,11 @@ from attention_core.inference.soft_lookup import (
     weigh_words,
 )
 from pages.lookup.records import MAX_QUERIES, MAX_RECORDS, MAX_TEXT, PRESETS, read_queries, read_records
+from tests.support.by_hand import softmax, vector_by_hand
 from tests.support.shown_code import check
 from tests.support.tiny_models import SIZES
 
 words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
-
-
-def softmax(scores):
-    exponentials = np.exp(scores - scores.max(1, keepdims=True))
-    return exponentials / exponentials.sum(1, keepdims=True)
-
-
-def vector_by_hand(text):
-    """The embedding of a text of plain lower-case words, run by run."""
-    vector = np.zeros(WIDTH)
-    counts = {}
-    for word in text.split():
-        marked = f"_{word}_"
-        for size in (2, 3):
-            for start in range(len(marked) - size + 1):
-                run = marked[start : start + size]
-                counts[run] = counts.get(run, 0) + 1
-    for run, count in counts.items():
-        column, sign = hash_run(run)
-        vector[column] += sign * np.sqrt(count)
-    length = np.linalg.norm(vector)
-    return vector / length if length else vector
 
 
 @given(words)

@@ -5,7 +5,6 @@ import gc
 import itertools
 import json
 import re
-import warnings
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from threading import Event
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
@@ -22,15 +22,10 @@ from attention_core.attention.wording import percent
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
+from pages.model.one_head import packed, pieces
 from tests.support.app import charts, step_numbers
 from tests.support.toy_runs import toy_recording, toy_run, toy_trace
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of Streamlit's own imports
-    from streamlit.testing.v1 import AppTest
-
-    from pages.model.one_head import packed, pieces
-    from ui.labels import error_markdown
+from ui.labels import error_markdown
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""

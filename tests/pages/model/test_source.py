@@ -2,12 +2,12 @@
 
 import io
 import time
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
@@ -37,9 +37,6 @@ write_address()
 @pytest.fixture
 def opened(hub, root, monkeypatch):
     """A function that opens the sections, with an address."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports
-        from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(root)
 
     def open_(**address):

@@ -2,11 +2,11 @@
 
 import math
 import re
-import warnings
 from types import SimpleNamespace
 
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from attention_core.attention.edits import DropHead
 from attention_core.attention.wording import percent
@@ -45,9 +45,6 @@ TEXT = "The animal was too tired."
 def opened(model_folders, root, monkeypatch):
     """A function that opens a section for a model and a text."""
     monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports
-        from streamlit.testing.v1 import AppTest
     monkeypatch.chdir(root)
 
     def open_(model, text=TEXT, part="words"):

@@ -7,8 +7,16 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_page import settle
-
-SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
+from tests.support.scored_plane import (
+    FIELDS,
+    SENTENCE,
+    point_in_plane,
+    drag_to,
+    middle_of,
+    shares_in_table,
+    show_all,
+    tip_of,
+)
 
 
 @pytest.fixture
@@ -18,41 +26,6 @@ def plane(visit, app_url):
     page.locator("[data-testid=stVegaLiteChart] image").first.wait_for()
     page.wait_for_timeout(500)
     return page
-
-
-def tip(page, arrow):
-    return page.locator(f'.tip[data-place="{arrow}"]')
-
-
-def middle(locator):
-    box = locator.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def at(page, x, y):
-    """Screen position of a point in the plane, which runs from -4.4 to 4.4."""
-    box = page.locator("svg[role=group]").bounding_box()
-    return box["x"] + box["width"] * (0.5 + x / 8.8), box["y"] + box["width"] * (0.5 - y / 8.8)
-
-
-def drag_to(page, arrow, x, y):
-    page.mouse.move(*middle(tip(page, arrow)))
-    page.mouse.down()
-    page.mouse.move(*at(page, x, y), steps=6)
-
-
-def shares(page):
-    """The shares that the dot product gives, in per cent."""
-    texts = page.locator("table[aria-label^='Dot product'] td.wide span").all_inner_texts()
-    return [0.0 if text == "almost nothing" else float(text.rstrip(" %")) for text in texts]
-
-
-def show_all(page):
-    page.get_by_text("All eight scores").click()
-    page.locator(SENTENCE).wait_for()
-
-
-FIELDS = "document.querySelector('[data-testid=stVegaLiteChart] svg').innerHTML"
 
 
 def test_two_scores_disagree_until_a_key_is_dragged(plane):
@@ -68,9 +41,9 @@ def test_two_scores_disagree_until_a_key_is_dragged(plane):
 
 def test_dragging_a_key_changes_bars_and_then_the_fields(plane):
     show_all(plane)
-    fields, before = plane.evaluate(FIELDS), tip(plane, 3).get_attribute("aria-valuetext")
+    fields, before = plane.evaluate(FIELDS), tip_of(plane, 3).get_attribute("aria-valuetext")
     drag_to(plane, 3, 3.9, 3.9)
-    expect(tip(plane, 3)).to_have_attribute("aria-valuetext", re.compile("weight 97%"))
+    expect(tip_of(plane, 3)).to_have_attribute("aria-valuetext", re.compile("weight 97%"))
     assert re.search(r"weight 0\.\d+%", before)
     expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \([\d.]+%\)"))  # while the button is still down
     plane.mouse.up()
@@ -80,7 +53,7 @@ def test_dragging_a_key_changes_bars_and_then_the_fields(plane):
 
 
 def test_a_query_of_zero_fits_all_keys_equally_and_chooses_none(plane):
-    query = tip(plane, 0)
+    query = tip_of(plane, 0)
     query.focus()
     for key, times in (("ArrowLeft", 8), ("ArrowDown", 6)):
         for _ in range(times):
@@ -91,9 +64,9 @@ def test_a_query_of_zero_fits_all_keys_equally_and_chooses_none(plane):
 
 
 def test_the_shares_of_a_dragged_key_follow_at_once(plane):
-    before = shares(plane)
+    before = shares_in_table(plane)
     drag_to(plane, 3, 3.9, 3.9)
-    during = shares(plane)
+    during = shares_in_table(plane)
     assert during[2] > 90 > before[2]
     assert sum(during) == pytest.approx(100, abs=1)
     plane.mouse.up()
@@ -111,7 +84,7 @@ def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
 
 def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
     show_all(plane)
-    arrow = tip(plane, 0)
+    arrow = tip_of(plane, 0)
     arrow.focus()
     words = plane.locator(SENTENCE).inner_text()
     before = float(arrow.get_attribute("aria-valuenow"))
@@ -126,10 +99,10 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
 
 def test_a_finger_drags_too(plane):
     finger = plane.context.new_cdp_session(plane)
-    start, goal = middle(tip(plane, 2)), at(plane, -3.0, 2.0)
+    start, goal = middle_of(tip_of(plane, 2)), point_in_plane(plane, -3.0, 2.0)
     for kind, points in (("touchStart", [start]), ("touchMove", [goal]), ("touchEnd", [])):
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
-    expect(tip(plane, 2)).to_have_attribute("aria-valuetext", re.compile("^x −3.00, y 2.00"))
+    expect(tip_of(plane, 2)).to_have_attribute("aria-valuetext", re.compile("^x −3.00, y 2.00"))
 
 
 def test_the_arrangement_survives_leaving_the_page(plane):
@@ -143,8 +116,8 @@ def test_the_arrangement_survives_leaving_the_page(plane):
     plane.get_by_role("link", name="Start").click()
     plane.get_by_text("Attention Explorer").first.wait_for()
     plane.get_by_role("link", name="What a score measures").first.click()
-    tip(plane, 0).wait_for()
-    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
+    tip_of(plane, 0).wait_for()
+    expect(tip_of(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
     expect(plane.locator("table[aria-label^=Score] .value")).to_have_text(bars, use_inner_text=True)
 
 
@@ -155,10 +128,10 @@ def test_back_brings_the_arrows_back(plane):
     plane.wait_for_url("**vectors=-2*")
     settle(plane)
     plane.go_back()
-    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x 2.00, y 1.50"))
+    expect(tip_of(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x 2.00, y 1.50"))
     assert "vectors=" not in plane.url
     plane.go_forward()
-    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
+    expect(tip_of(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
 
 
 def test_the_eight_functions_and_their_favourite_keys_fit_a_screen(plane):

@@ -1,43 +1,19 @@
 """The notes of a guided lecture in a second window: under the app's own policy, and with what a reload would lose."""
 
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import expect
 
-from attention_core.files import find_file
+from tests.support.notes_page import Answer
 from tests.support.on_page import settle
-from ui.hosting.middleware import headers
 
-PAGE = b"""<!doctype html><link rel="icon" href="data:,"><script type="module">
-import draw from "/notes.js";
-window.pressed = [];
-window.sent = [];
-window.lecture = { act: (key) => pressed.push(key) };
-window.tell = (data) => draw({ data, setTriggerValue: (...what) => sent.push(what) });
-</script>"""
 ITEM = {"lecture": "own", "minutes": [1, 2], "number": 1, "text": "# Mine"}
 FIRST, SECOND = (
     {"place": "", "sentence": sentence, "question": "", "notes": notes, "next": ""}
     for sentence, notes in (("One cat.", "Say this."), ("Two pixels.", "Say that."))
 )
-
-
-class Answer(BaseHTTPRequestHandler):
-    """Gives the page and the component's script, with the headers that the app sends."""
-
-    def do_GET(self) -> None:
-        is_script = self.path == "/notes.js"
-        self.send_response(200)
-        for name, value in headers("").items():
-            self.send_header(name, value)
-        self.send_header("content-type", "text/javascript" if is_script else "text/html")
-        self.end_headers()
-        self.wfile.write(find_file("ui/lecture/guided/lecture_notes.js").read_bytes() if is_script else PAGE)
-
-    def log_message(self, *_: object) -> None:
-        """Be silent."""
 
 
 @pytest.fixture
