@@ -14,12 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import attention_core
 from tests.support import tiny_hub
-from tests.support.installed_scripts import (
-    LIBRARY,
-    RECORD,
-    SCRIPT,
-    STRICT,
-)
+from tests.support.installed_scripts import LIBRARY, RECORD, SCRIPT, STRICT
 from tests.support.server import free_port
 from tests.support.session import Session
 from ui.faults import RESTART_NOTICE

@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 
 from attention_core.concurrency import LOCK_ORDER
-from tests.support.modules import (
-    FORBIDDEN,
-    module_name,
-    nodes_of,
-    package_of,
-)
+from tests.support.modules import FORBIDDEN, module_name, nodes_of, package_of
 from ui.navigation import PAGES
 
 MADE_OF_MODELS = {"models", "inference", "train", "live_training", "evaluate", "hub", "study", "serve"}

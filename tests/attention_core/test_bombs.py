@@ -17,14 +17,7 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
 from attention_core.links import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from tests.support import tiny_hub
-from tests.support.bombs import (
-    DEEP,
-    ZIPS,
-    inflating,
-    lying_sizes,
-    npz,
-    refused,
-)
+from tests.support.bombs import DEEP, ZIPS, inflating, lying_sizes, npz, refused
 from tests.support.tiny_hub import altered
 
 

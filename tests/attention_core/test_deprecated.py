@@ -25,7 +25,7 @@ class Axis:
     whole = renamed_attribute("full_labels")
 
 
-def test_an_old_argument_is_handed_on_with_a_warning_where_it_is_used():
+def test_old_arguments_and_attributes_warn_and_mean_the_new_ones():
     assert choose("cpu") == choose(device="cpu") == "cpu"
     assert choose.__doc__ == "Choose."
     with pytest.warns(DeprecationWarning, match="wanted is called device now") as warnings:
@@ -33,9 +33,6 @@ def test_an_old_argument_is_handed_on_with_a_warning_where_it_is_used():
     assert warnings[0].filename == __file__
     with pytest.raises(TypeError, match="both device and its old name wanted"):
         choose(wanted="cpu", device="cuda")
-
-
-def test_an_old_attribute_and_argument_of_a_class_mean_the_new_one():
     with pytest.warns(DeprecationWarning, match="whole is called full_labels now"):
         axis = Axis(whole=3)
     assert axis == Axis(3)

@@ -10,7 +10,7 @@ from attention_core.hub.outputs import cosine_change
 from attention_core.inference.word_influence import similar_dimensions_first
 
 
-def test_auto_takes_the_best_that_is_there(monkeypatch):
+def test_auto_takes_the_best_and_a_device_that_is_not_there_says_what_to_do(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert choose_device() == "cuda"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -18,9 +18,6 @@ def test_auto_takes_the_best_that_is_there(monkeypatch):
     assert choose_device() == "mps"
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert choose_device() == "cpu"
-
-
-def test_device_that_is_not_there_says_what_to_do(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match=r"No cuda device on this machine\. Use --device cpu"):
         choose_device("cuda")

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.bounds.limits import (
-    DRAWING_POINTS,
-    DRAWING_STROKES,
-    UNPACKED_BYTES,
-    UNPACKED_DEPTH,
-)
+from attention_core.bounds.limits import DRAWING_POINTS, DRAWING_STROKES, UNPACKED_BYTES, UNPACKED_DEPTH
 from attention_core.data.stroke import Stroke
 from attention_core.links import is_packed, pack, pack_strokes, read_session, unpack, unpack_strokes, write_session
 
@@ -134,9 +129,11 @@ def test_what_is_no_drawing_is_refused(strokes):
         unpack_strokes(pack(strokes))
 
 
-def test_a_session_comes_out_as_it_went_in():
+def test_a_session_comes_out_as_it_went_in_and_a_huge_one_is_refused():
     values = {"text": "Déjà vu", "strokes": "~1" + "A" * 20_000}
     assert read_session(write_session("pixels", values)) == ("pixels", values)
+    with pytest.raises(ValueError, match="larger"):
+        read_session(b" " * (UNPACKED_BYTES.maximum + 1))
 
 
 @pytest.mark.parametrize(
@@ -155,8 +152,3 @@ def test_a_session_that_is_none_is_refused_in_words(change, words):
     session = json.loads(write_session("pixels", {"text": "a"})) | change
     with pytest.raises(ValueError, match=words):
         read_session(json.dumps(session).encode())
-
-
-def test_a_huge_session_is_refused():
-    with pytest.raises(ValueError, match="larger"):
-        read_session(b" " * (UNPACKED_BYTES.maximum + 1))

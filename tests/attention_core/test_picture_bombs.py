@@ -10,12 +10,7 @@ from PIL import Image
 from attention_core.bounds.limits import HOSTED, JPEG_PIXELS, PICTURE_PIXELS
 from attention_core.data.drawing import strokes_of
 from attention_core.hub.pictures import read_picture
-from tests.support.bombs import (
-    DRAWINGS,
-    PICTURES,
-    refused,
-    shape,
-)
+from tests.support.bombs import DRAWINGS, PICTURES, refused, shape
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -31,7 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_what_was_written_is_read_again(folder):
+def test_what_was_written_is_read_again_frozen_and_ready_to_predict(folder):
     torch.manual_seed(5)
     expected = build(NAME).state_dict()
     found = read_weights(NAME, folder)
@@ -41,9 +41,6 @@ def test_what_was_written_is_read_again(folder):
     card = read_card(NAME, folder)
     assert card["seed"] == 5
     assert card["bytes"] == (folder / f"{NAME}.safetensors").stat().st_size
-
-
-def test_loaded_model_is_frozen_and_ready_to_predict(folder):
     model = load(NAME, "cpu", folder)
     assert not model.training
     assert not any(parameter.requires_grad for parameter in model.parameters())

@@ -144,11 +144,7 @@ def _browser(profile: Path) -> Iterator[BrowserContext]:
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            profile,
-            executable_path=path,
-            args=ARGUMENTS,
-            viewport=SIZE,
-            reduced_motion="reduce",
+            profile, executable_path=path, args=ARGUMENTS, viewport=SIZE, reduced_motion="reduce"
         )
         context.set_default_timeout(30_000)
         context.add_init_script(HEAR)

@@ -4,15 +4,7 @@ import math
 
 import torch
 
-from attention_core.attention.edits import (
-    BlockEdge,
-    BlockKeys,
-    PatternFrom,
-    SetScore,
-    SetWeights,
-    Temperature,
-    Uniform,
-)
+from attention_core.attention.edits import BlockEdge, BlockKeys, PatternFrom, SetScore, SetWeights, Temperature, Uniform
 from tests.support.own_edits import OwnEdit
 
 

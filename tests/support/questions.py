@@ -1,12 +1,7 @@
 """Every question that there is."""
 
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import (
-    PLACES,
-    RELATIONS,
-    Question,
-    QuestionKind,
-)
+from attention_core.data.questions import PLACES, RELATIONS, Question, QuestionKind
 
 EVERY = [
     *[Question(kind, place=place) for kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT) for place in PLACES],

@@ -130,12 +130,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
         NEXT,
     ),
-    "scoring": (
-        component("scoring_plane", drag_query),
-        button("scoring_preset_*"),
-        TAB,
-        TAB,
-    ),
+    "scoring": (component("scoring_plane", drag_query), button("scoring_preset_*"), TAB, TAB),
     "memory": (
         text_input("memory_text", SENTENCES),
         button("memory_at_next"),
@@ -190,13 +185,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         STEP,
         TAB,
     ),
-    "read": (
-        button("read_at_next"),
-        button("read_preset_*"),
-        button("read_withhold_*"),
-        CANVAS,
-        TAB,
-    ),
+    "read": (button("read_at_next"), button("read_preset_*"), button("read_withhold_*"), CANVAS, TAB),
     "ask": (
         text_input("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),
         button("ask_preset_*"),

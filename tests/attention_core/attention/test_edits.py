@@ -37,15 +37,7 @@ from attention_core.attention.steps import cell_formula, step_of
 from attention_core.attention.view.pack import TOLERANCE
 from attention_core.bounds.limits import EDIT_CELLS
 from attention_core.bounds.limits import EDITS as MAX_EDITS
-from tests.support.edit_cases import (
-    EDIT_CASES,
-    LAYER_OPTIONS,
-    MASK,
-    PADDING,
-    RUN,
-    plain_weights,
-    trace_of_layer,
-)
+from tests.support.edit_cases import EDIT_CASES, LAYER_OPTIONS, MASK, PADDING, RUN, plain_weights, trace_of_layer
 from tests.support.exported_code import check as check_script
 from tests.support.own_edits import OwnEdit
 from tests.support.shown_code import check as check_code

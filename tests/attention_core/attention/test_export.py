@@ -18,11 +18,7 @@ from attention_core.inference.soft_lookup import Records, soft_lookup
 from attention_core.live_training.score_comparison import compare
 from pages.lookup.records import PRESETS as LOOKUP_PRESETS
 from pages.vectors.problem import PRESETS, trace_of
-from tests.support.exported_code import (
-    SAME,
-    check,
-    run,
-)
+from tests.support.exported_code import SAME, check, run
 from tests.support.shown_code import RECORDED, TRACES, look_up, recorded
 from tests.support.traces import random_trace
 

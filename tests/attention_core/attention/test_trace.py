@@ -16,14 +16,7 @@ from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
 from attention_core.attention.steps import cell_formula, step_of, steps_of
 from attention_core.attention.trace import ROWS_AT_ONCE
-from tests.support.traces import (
-    D_K,
-    D_V,
-    N_HEADS,
-    make_trace,
-    of_weights,
-    trace_of,
-)
+from tests.support.traces import D_K, D_V, N_HEADS, make_trace, of_weights, trace_of
 
 
 def scoring_functions(n_keys: int):

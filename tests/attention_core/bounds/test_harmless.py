@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from attention_core.attention.export import trace_to_code, trace_to_notebook
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds.harmless import (
-    MAX_MARKS,
-    as_cell,
-    as_markdown,
-    escape_hidden,
-)
+from attention_core.bounds.harmless import MAX_MARKS, as_cell, as_markdown, escape_hidden
 from attention_core.charts import figure, matrix_chart
 from attention_core.charts.layers import label_expression
 from tests.support.hostile import HIDDEN, NASTY, Tags
@@ -60,30 +55,21 @@ def test_markdown_shows_every_text_as_it_is(text):
     assert back == escape_hidden(text)
 
 
-def test_the_offline_page_holds_no_element_of_a_stranger(nasty):
+def test_files_scripts_notebooks_and_pictures_hold_no_code_of_a_stranger(nasty):
     page = nasty.show().page()
     tags = Tags()
     tags.feed(page)
     assert tags.found.count("script") == 1
     assert not {"img", "onerror", "src"} & set(tags.found)
     assert not {"\u202e", "\u200b", "\ufeff", "\0", "\u2028"} & set(page)
-
-
-def test_scripts_hold_no_code_of_a_stranger(nasty):
     axis = Axis("tokens", ["a"] * len(NASTY))
     harmless = nasty[0].with_story(query_axis=axis, key_axis=axis, name="x", mechanism="x", note="x")
     for query in range(len(NASTY)):
         trees = [ast.walk(ast.parse(trace_to_code(one, query=query))) for one in (nasty[0], harmless)]
         assert len({tuple(type(node) for node in tree) for tree in trees}) == 1
-
-
-def test_notebooks_show_a_stranger_s_words_as_they_are(nasty):
     cells = json.loads(trace_to_notebook(nasty[0].with_story(mechanism=NASTY[2])))["cells"]
     assert "![" not in cells[0]["source"]
     assert "elsewhere" in cells[0]["source"]
-
-
-def test_pictures_hold_no_element_of_a_stranger(nasty):
     axis = nasty[0].story.key_axis
     n = len(axis)
     svg = figure(matrix_chart(np.eye(n), axis, axis, Role.WEIGHTS, title="weight"), "svg", title=NASTY[0]).decode()

@@ -146,8 +146,7 @@ def test_two_steps_take_three_looks_and_phrasings_hold_only_what_is_written():
 
 
 @pytest.mark.parametrize(
-    ("said", "answer"),
-    [("Three", "3"), (" Yes.", "yes"), (" gray ", "grey"), ("none", "nothing"), ("7", "7")],
+    ("said", "answer"), [("Three", "3"), (" Yes.", "yes"), (" gray ", "grey"), ("none", "nothing"), ("7", "7")]
 )
 def test_answers_are_brought_to_the_words_of_the_model(said, answer):
     assert answer_word(said) == answer

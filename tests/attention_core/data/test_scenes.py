@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from attention_core.data.mnist import Digits
-from attention_core.data.questions import (
-    ANSWERS,
-    NOTHING,
-    Question,
-    QuestionKind,
-    pad_questions,
-    parse_question,
-)
+from attention_core.data.questions import ANSWERS, NOTHING, Question, QuestionKind, pad_questions, parse_question
 from attention_core.data.scene_questions import SceneDigit, answer, items_of, random_question, random_question_or_count
 from attention_core.data.scenes import clutter, drawing_scenes, find_scenes, glyphs_of, number_scenes
 

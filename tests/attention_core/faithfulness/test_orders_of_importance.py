@@ -37,14 +37,7 @@ from attention_core.inference.translation import explain, explain_layers, read_s
 from attention_core.models import MODELS as MODELS_BY_NAME
 from attention_core.models import load
 from attention_core.weights import read_card
-from tests.support.explained_models import (
-    MODELS,
-    TEXT,
-    digit,
-    picture_of_a_digit,
-    subject_of,
-    toy,
-)
+from tests.support.explained_models import MODELS, TEXT, digit, picture_of_a_digit, subject_of, toy
 from tests.support.tiny_data import write_digits
 
 

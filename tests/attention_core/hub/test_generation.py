@@ -12,13 +12,7 @@ from attention_core import run_model
 from attention_core.hub.generation import cache_of, eos_tokens, generate
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.outputs import expected, token_text
-from tests.support.tiny_families import (
-    BOTH,
-    DECODERS,
-    HYBRID,
-    SIZES,
-    SMALL,
-)
+from tests.support.tiny_families import BOTH, DECODERS, HYBRID, SIZES, SMALL
 
 WORDS = ["[PAD]", "[START]", "[END]", "[MASK]", "[UNK]", *(f"\u2581w{number}" for number in range(55))]
 PROMPT, MORE = [5, 17, 40, 8, 23], [31, 9, 9, 50]

@@ -6,19 +6,7 @@ import transformers as hf
 
 from attention_core import capture, trace_model
 from tests.support import tiny_models
-from tests.support.tiny_models import (
-    BYPASSING,
-    FAMILIES,
-    GROUPED,
-    TEXT,
-    D,
-    E,
-    asked,
-    build,
-    check,
-    handed_out,
-    models,
-)
+from tests.support.tiny_models import BYPASSING, FAMILIES, GROUPED, TEXT, D, E, asked, build, check, handed_out, models
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, *BYPASSING])

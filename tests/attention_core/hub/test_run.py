@@ -10,12 +10,7 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import DropHead, drop_heads
 from attention_core.hub.tracing import run_items
-from tests.support.tiny_families import (
-    FAMILIES,
-    HEAD,
-    build,
-    without_columns,
-)
+from tests.support.tiny_families import FAMILIES, HEAD, build, without_columns
 from tests.support.tiny_models import IDS, PLAIN
 
 

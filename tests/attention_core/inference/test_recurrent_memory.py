@@ -16,12 +16,7 @@ from attention_core.inference import word_influence as influence
 from attention_core.inference.encoder_states import cut, foresee, state_differences
 from attention_core.inference.read_back import CORRECT, LOST, WRONG, compare_words
 from attention_core.inference.translation import french_prefix, read_source, translate
-from attention_core.inference.word_influence import (
-    context_shares,
-    last_state_shares,
-    memory_overview,
-    weights_by_word,
-)
+from attention_core.inference.word_influence import context_shares, last_state_shares, memory_overview, weights_by_word
 from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from tests.support.by_hand import differentiated

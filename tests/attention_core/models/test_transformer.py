@@ -5,12 +5,7 @@ import pytest
 import torch
 
 from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, drop_heads
-from attention_core.inference.translation import (
-    explain_layers,
-    piece_probabilities,
-    read_source,
-    translation_of,
-)
+from attention_core.inference.translation import explain_layers, piece_probabilities, read_source, translation_of
 from attention_core.inference.word_orders import (
     as_bytes,
     compare_orders,

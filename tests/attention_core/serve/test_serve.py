@@ -27,15 +27,12 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCluster]:
         yield server
 
 
-def test_a_trace_is_the_same_there_and_here(there: FakeCluster) -> None:
+def test_a_trace_is_the_same_there_and_here_and_travels_as_what_it_keeps(there: FakeCluster) -> None:
     image = torch.rand(28, 28, generator=torch.Generator().manual_seed(0))
     got, wanted = load("pixel-classifier", there.address).trace(image), load_here("pixel-classifier").trace(image)
     for step, other in zip(steps_of(got), steps_of(wanted), strict=True):
         assert torch.equal(step.value(), other.value()), step.name
         assert step.names().keys() == other.names().keys()
-
-
-def test_a_trace_of_784_pixels_travels_as_what_it_keeps(there: FakeCluster) -> None:
     model = load("pixel-classifier", there.address)
     for side in (14, 28):
         trace = model(torch.rand(1, side, side), trace=True).traces[0]
@@ -65,12 +62,16 @@ def test_every_kind_of_tensor_travels(dtype: torch.dtype, shape: tuple[int, ...]
     assert torch.equal(got, tensor)
 
 
-def test_parts_of_models_travel_as_names() -> None:
+def test_nothing_but_known_functions_of_known_classes_is_run() -> None:
     model = local_model("pixel-classifier")
     parts = [model, *model.children(), *model.parameters()]
     packed = pack(parts)
     assert len(packed) < 100 * len(parts)
     assert all(one is other for one, other in zip(unpack(packed, local_model), parts, strict=True))
+    with pytest.raises(pickle.UnpicklingError, match="not of this project"):
+        unpack(pickle.dumps(os.system), local_model)
+    with pytest.raises(pickle.UnpicklingError, match="not of this project"):
+        unpack(b"cattention_core.command.start\nsys\n.", local_model)
 
 
 def test_every_model_can_be_named() -> None:
@@ -82,13 +83,6 @@ def test_every_model_can_be_named() -> None:
 def test_no_other_functions_are_run(name: str) -> None:
     with pytest.raises((pickle.UnpicklingError, AttributeError)):
         function_of(name)
-
-
-def test_no_other_classes_are_built() -> None:
-    with pytest.raises(pickle.UnpicklingError, match="not of this project"):
-        unpack(pickle.dumps(os.system), local_model)
-    with pytest.raises(pickle.UnpicklingError, match="not of this project"):
-        unpack(b"cattention_core.command.start\nsys\n.", local_model)
 
 
 @pytest.mark.parametrize("fault", ["lose", "fail"])
@@ -161,14 +155,11 @@ def test_the_token_is_where_ray_looks_for_it(tmp_path) -> None:
     assert ray_token({"RAY_AUTH_TOKEN_PATH": str(tmp_path / "none")}) == ""
 
 
-def test_predictions_share_a_run_and_each_gets_its_own() -> None:
+def test_predictions_share_a_run_each_gets_its_own_and_a_bad_batch_spoils_no_other() -> None:
     pictures: list[Tensor] = [torch.rand(n, 28, 28, generator=torch.Generator().manual_seed(n)) for n in (1, 2, 3)]
     batches = [("pixel-classifier", pictures[0]), ("ffn-classifier", pictures[1]), ("pixel-classifier", pictures[2])]
     for (name, picture), answer in zip(batches, calls.predict(batches), strict=True):
         torch.testing.assert_close(answer.logits, local_model(name)(picture).logits, rtol=1e-5, atol=1e-5)
-
-
-def test_one_bad_batch_spoils_no_other() -> None:
     good, bad = ("pixel-classifier", torch.rand(1, 28, 28)), ("pixel-classifier", torch.rand(1, 2, 2))
     answers = calls.predict([bad, good])
     assert isinstance(answers[0], Exception)

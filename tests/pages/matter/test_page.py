@@ -270,11 +270,7 @@ def test_whatever_is_typed_is_read_or_told_and_nothing_keeps_the_last_sentence_i
     [
         ("asdf qwer zxcv uiop", "Unknown to the model: `asdf`, `qwer`, `zxcv`, `uiop` (4 of 4 words).", False),
         ("这部电影很好看", "Unknown to the model: `这部电影很好看` (1 of 1 word). It knows", False),
-        (
-            "Der Film war wirklich sehr schön.",
-            "(3 of 6 words). It knows common English alone.",
-            True,
-        ),
+        ("Der Film war wirklich sehr schön.", "(3 of 6 words). It knows common English alone.", True),
         ("A dull, stupid mess.", "", True),
     ],
 )

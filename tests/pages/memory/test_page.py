@@ -23,16 +23,7 @@ from attention_core.inference.translation import read_source, translate
 from attention_core.models import build
 from attention_core.weights import FOLDER, read_card, write_weights
 from pages.memory.tabs import FIRST_PASSAGE, NARROW, READER, STATE_ONLY
-from tests.support.app import (
-    frames,
-    html_of,
-    leave_and_return,
-    open_page,
-    open_tab,
-    rerun,
-    text_of,
-    weight_changes,
-)
+from tests.support.app import frames, html_of, leave_and_return, open_page, open_tab, rerun, text_of, weight_changes
 from ui.read_back import read_back
 
 PAGE = "pages/memory/page.py"

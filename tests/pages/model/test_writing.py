@@ -252,11 +252,7 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [
-        ("decoder", "The text stays as probable"),
-        ("masked", "The sentence's vector turns by"),
-        ("vision", "The answer"),
-    ],
+    [("decoder", "The text stays as probable"), ("masked", "The sentence's vector turns by"), ("vision", "The answer")],
 )
 def test_without_a_head_the_output_changes(opened, model, told):
     page = opened(model, part="out")

@@ -5,11 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_pad import (
-    ANSWER,
-    PAINTINGS,
-    settle,
-)
+from tests.support.on_pad import ANSWER, PAINTINGS, settle
 from tests.support.on_page import CHIP, IDLE, draw, open_tab, wait_for_change
 
 STALE = re.compile("0.35")

@@ -8,15 +8,7 @@ import torch
 from attention_core.live_training.score_comparison import EXTENT, Vectors
 from attention_core.train.synthetic import draw_nearest
 from pages.scoring.training import worth_of_dividing
-from tests.support.app import (
-    component_data,
-    frames,
-    html_with,
-    open_page,
-    open_tab,
-    set_fields,
-    text_of,
-)
+from tests.support.app import component_data, frames, html_with, open_page, open_tab, set_fields, text_of
 
 PAGE = "pages/scoring/page.py"
 ALIKE = "Divided or not, about as much is found at every width."

@@ -27,12 +27,7 @@ from pages.vectors.problem import (
     resized,
     trace_of,
 )
-from tests.support.plain_problem import (
-    EXACT,
-    problems,
-    reference,
-    softmax_by_row,
-)
+from tests.support.plain_problem import EXACT, problems, reference, softmax_by_row
 
 
 @settings(max_examples=200)

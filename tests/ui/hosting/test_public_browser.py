@@ -6,14 +6,7 @@ import pytest
 
 from tests.support.browser_fixtures import in_thread, serving
 from tests.support.on_page import IDLE, draw, settle
-from tests.support.public_visitors import (
-    BARE_INK,
-    STATE,
-    STROKES,
-    Browser,
-    Return,
-    leave_secrets,
-)
+from tests.support.public_visitors import BARE_INK, STATE, STROKES, Browser, Return, leave_secrets
 from tests.support.server import running
 
 

@@ -8,18 +8,7 @@ from torch.testing import assert_close
 
 from attention_core import capture, load_recording
 from tests.support.tiny_models import GPT, PLAIN, SIZES, build
-from tests.support.written_softmax import (
-    BY_HAND,
-    CAUSAL,
-    B,
-    D,
-    DynamicConvolution,
-    Experts,
-    H,
-    N,
-    SoftClasses,
-    vectors,
-)
+from tests.support.written_softmax import BY_HAND, CAUSAL, B, D, DynamicConvolution, Experts, H, N, SoftClasses, vectors
 
 
 @pytest.mark.parametrize("grad", [torch.enable_grad, torch.no_grad, torch.inference_mode])

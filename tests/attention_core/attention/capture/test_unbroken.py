@@ -10,15 +10,7 @@ from torch.testing import assert_close
 
 from attention_core import capture
 from attention_core.attention.capture.trace_builder import TraceBuilder
-from tests.support.ways_to_run import (
-    WAYS,
-    Attention,
-    attentions,
-    expected,
-    fused,
-    plain,
-    vectors,
-)
+from tests.support.ways_to_run import WAYS, Attention, attentions, expected, fused, plain, vectors
 from tests.support.written_out import WIDTH, MinGPT, Timm, Written
 
 LEAST = torch.finfo(torch.float32).min
