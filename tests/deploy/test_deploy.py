@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -31,6 +30,7 @@ from tests.support.server import ROOT, Server, below, served
 from tests.support.session import Session
 from tests.support.uploading import Uploader
 from tests.support.visits import act
+from tests.support.waiting import wait_until
 from ui.hosting.warm_up import allow_descriptors
 
 needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
@@ -179,12 +179,14 @@ def test_who_arrives_too_often_is_refused_and_nobody_else(public):
 
 
 def test_half_sent_requests_are_closed(public, half_sent):
-    host, open_yet, began = host_of(public), half_sent, time.monotonic()
-    while open_yet and time.monotonic() < began + 40:
-        time.sleep(1)
-        open_yet = [one for one in open_yet if answer_so_far(one) is None]
+    host, open_yet = host_of(public), [*half_sent]
+
+    def are_closed() -> bool:
+        open_yet[:] = [one for one in open_yet if answer_so_far(one) is None]
         assert request(host, "GET", "/seen", {}, source="127.0.0.3").status == 200
-    assert not open_yet
+        return not open_yet
+
+    wait_until(are_closed, 40)
     assert request(host, "GET", "/seen", {}, source=HALF).status == 200
 
 

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.support.image import Image, lines_of
 from tests.support.session import Session
+from tests.support.waiting import wait_until
 from ui.navigation import PAGES
 
 STARTS_WITHIN = 60
@@ -44,12 +44,13 @@ def running(image, orders, health, before) -> Iterator[None]:
     assert subprocess.run(health, stderr=quiet).returncode != 0
     command = image.command(lines_of(orders, "ENTRYPOINT")[0])
     with subprocess.Popen(command, cwd=image.app, env=environment, stdout=quiet, stderr=quiet) as process:
-        until = time.monotonic() + STARTS_WITHIN
+
+        def is_healthy() -> bool:
+            assert process.poll() is None, "it ended"
+            return not subprocess.run(health, stderr=quiet).returncode
+
         try:
-            while subprocess.run(health, stderr=quiet).returncode:
-                assert process.poll() is None, "it ended"
-                assert time.monotonic() < until, "it is not healthy"
-                time.sleep(0.5)
+            wait_until(is_healthy, STARTS_WITHIN)
             yield
         finally:
             process.terminate()

@@ -16,7 +16,7 @@ def lecture(visit, app_url):
     def open_lecture(name):
         page = visit(f"{app_url}/{name}?lecture=1")
         page.wait_for_function("window.lecture?.on")
-        settle(page, 700)
+        settle(page)
         return page
 
     return open_lecture
@@ -38,7 +38,7 @@ def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smal
     for screen in page.locator(".st-key-lecture_screens [role=radio]").all()[1:]:
         screen.click()
         expect(screen).to_be_checked()
-        settle(page, 100)
+        settle(page)
         page.wait_for_function(FITTED)
         assert_whole(page)
 

@@ -26,7 +26,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.locator(".answers b").first.wait_for()
     else:
         page.locator("[role=tab], .st-key-questions button").first.wait_for()
-    settle(page, 600)
+    settle(page)
     assert "?" not in page.url, "plain arrival must leave the address alone"
     page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it slows every change down
     shifts = page.evaluate("window.shifts")
@@ -53,7 +53,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         assert "question=" not in page.url
     if len(labels) > 1:
         page.go_back()
-        settle(page, 600)
+        settle(page)
         expect(page.locator(SELECTED_TAB)).to_have_text(labels[-2])
         assert ("tab=" in page.url) == (len(labels) > 2)
 
@@ -63,7 +63,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
 ):
     page = visit(f"{app_url}/{entry.url_path}?lecture=0")
     page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
-    settle(page, 600)
+    settle(page)
     assert not page.evaluate(TOUCHING_TEXTS)
     page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else Tab goes on from the element before
     page.keyboard.press("Tab")
@@ -92,7 +92,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     sheet.get_by_role("button").click()
     sheet.get_by_role("radio").first.click()
     sheet.get_by_role("button", name="Close").wait_for()
-    settle(page, 600)
+    settle(page)
     box = sheet.bounding_box()
     assert box["y"] + box["height"] == pytest.approx(height)
 
@@ -103,7 +103,7 @@ def test_a_pad_and_its_buttons_are_whole_beside_the_open_list_of_pages(visit, ap
     page.set_viewport_size({"width": 1024, "height": 768})
     pad = page.locator("canvas.upper-canvas")
     pad.wait_for()
-    settle(page, 600)
+    settle(page)
     canvas, column = pad.bounding_box(), page.get_by_test_id("stColumn").filter(has=pad).last.bounding_box()
     assert canvas["x"] + canvas["width"] <= column["x"] + column["width"]
     buttons = page.locator("[class*=_presets] button p")

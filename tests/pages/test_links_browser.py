@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_pad import ANSWER, settle
+from tests.support.on_pad import ANSWER, press_for_new_pad, settle
 from tests.support.on_page import draw, wait_for_change
 from tests.support.on_page import settle as run_to_the_end
 
@@ -37,10 +37,8 @@ def drawn(visit, app_url):
     page = visit(f"{app_url}/pixels")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
-    page.locator(".st-key-pixels_clear button").click()
+    press_for_new_pad(page, ".st-key-pixels_clear button")
     page.wait_for_url(STROKES)
-    run_to_the_end(page)
-    page.wait_for_timeout(800)  # a new canvas is mounted
     for stroke in (SEVEN, DASH):
         before = page.url
         draw(page, stroke)

@@ -1,8 +1,19 @@
 """The map of the atlas in a browser: its view, its pixels, the number that it writes."""
 
+from tests.support.on_page import NEXT_FRAME, settle
+
 ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
 MAP = f"{ROOT}.map"
 LAST_CAME = f"Math.max(...[...{MAP}.cache.tiles.values()].map(tile => tile.came))"
+RESTS = f"""() => {{
+  const isDone = {ROOT}?.dataset.complete === 'true' && !{MAP}.desk.open, view = isDone && {ROOT}.dataset.view;
+  if (!view || view !== window.restingView) window.restsSince = performance.now();
+  window.restingView = view;
+  const rests = performance.now() - restsSince > 300;
+  if (rests) delete window.restingView;
+  return rests;
+}}"""
+"""Its view has stayed for a while, painted, and no tile is asked for."""
 PIXEL = """([map, x, y]) => {
   const copy = new OffscreenCanvas(1, 1).getContext('2d');
   copy.drawImage(map.canvas, -x * map.ratio, -y * map.ratio);
@@ -18,12 +29,18 @@ def open_at(page, address):
 
 
 def painted(page):
-    """Wait until everything in view is painted and nothing has been asked for during a while."""
-    is_done = f"{ROOT}?.dataset.complete === 'true' && !{MAP}.desk.open"
-    page.wait_for_timeout(150)
-    page.wait_for_function(is_done, polling="raf")
-    page.wait_for_timeout(150)
-    page.wait_for_function(is_done, polling="raf")
+    """Wait until the map rests, all of it painted, and neither it nor the server has asked for anything."""
+    page.wait_for_function(RESTS)
+    settle(page)
+
+
+def zoom_in(page, n_notches: int) -> None:
+    """Turn the wheel over the middle of the map."""
+    page.mouse.move(*middle(page))
+    for _ in range(n_notches):
+        page.mouse.wheel(0, -200)
+        page.evaluate(NEXT_FRAME)
+    painted(page)
 
 
 def view(page) -> tuple[int, float, float, float]:

@@ -42,9 +42,13 @@ HEAR = """{
       super(...given);
       this.addEventListener("message", () => { window.heard = performance.now(); });
     }
+    send(message) {
+      window.sent = performance.now();
+      super.send(message);
+    }
   };
 }"""
-"""Notes when the server has last sent something."""
+"""Notes when the browser and the server have last sent something."""
 GO = """(address) => {
   window.asked = performance.now();
   history.pushState({}, "", address);

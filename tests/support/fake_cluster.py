@@ -1,12 +1,12 @@
 """A deployment without Ray: the calls of attention_core.serve behind a plain HTTP server, with faults on demand."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from attention_core.serve import calls
+from tests.support.waiting import wait_until
 
 TOKEN = "a token of the tests"
 
@@ -45,8 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _is_let_in(self) -> bool:
-        while self.server.stuck:
-            time.sleep(0.05)
+        wait_until(lambda: not self.server.stuck)
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             self._answer(401)
             return False

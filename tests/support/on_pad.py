@@ -11,6 +11,14 @@ PAINTINGS = """() => [
 ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
 
 
+def press_for_new_pad(page, button: str) -> None:
+    """Press a button that changes the drawing, and wait until the pad that holds the new one can be drawn on."""
+    page.locator("canvas.upper-canvas").evaluate("(pad) => { pad.dataset.isOld = ''; }")
+    page.locator(button).click()
+    page.locator("canvas.upper-canvas[tabindex]:not([data-is-old])").wait_for()
+    run_to_the_end(page)
+
+
 def settle(page) -> None:
     """Wait until the script has run and every chart is painted."""
     run_to_the_end(page)

@@ -7,6 +7,16 @@ CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 12 && name === screen)(window.lecture)"
 """The zoom of a lecture's screen, at the window's size, is found."""
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+SETTLED = f"""() => {{
+  const now = performance.now(), {{ sent = 0, heard = 0 }} = window;
+  window.settling ??= now;
+  const isQuiet = now - Math.max(settling, sent, heard) > 250 && heard >= sent;
+  const isSettled = (isQuiet || now - settling > 4000) && {IDLE};
+  if (isSettled) delete window.settling;
+  return isSettled;
+}}"""
+"""Nothing goes to the server or comes from it for a quarter of a second, so that what components send late has gone,
+too; a page that asks again and again is waited for four seconds."""
 SIZES = """() => {
   const size = (node) => {
     const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
@@ -18,10 +28,13 @@ SIZES = """() => {
 """Sizes of all letters of charts, in pixels of the screen."""
 
 
-def settle(page, before: int = 300) -> None:
-    """Wait until what was done has reached the server and the script has run."""
-    page.wait_for_timeout(before)
-    page.wait_for_function(IDLE)
+NEXT_FRAME = "() => new Promise((draw) => requestAnimationFrame(() => requestAnimationFrame(draw)))"
+"""Ends when what was done is drawn."""
+
+
+def settle(page) -> None:
+    """Wait until the server has answered all that it was sent, and nothing more comes."""
+    page.wait_for_function(SETTLED)
 
 
 def project(page, width: int = 1920, height: int = 1080) -> None:

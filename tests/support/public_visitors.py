@@ -40,7 +40,7 @@ class Browser:
     def go(self, path: str) -> None:
         go_to(self.page, f"{self.url}/{path}")
         self.page.wait_for_function(IDLE)
-        settle(self.page, 800)
+        settle(self.page)
 
     def everything(self) -> bytes:
         """All that the server has sent, and all that the page shows and is addressed by."""

@@ -1,12 +1,12 @@
 """Requests to a server, written byte by byte, some of them half sent."""
 
 import socket
-import time
 import urllib.request
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPResponse
 
 from tests.support.server import Server
+from tests.support.waiting import wait_until
 
 
 def request(
@@ -56,11 +56,14 @@ UPGRADE = (
 
 def answers_within(address: str, seconds: float) -> bool:
     """Whether a server answers within some seconds."""
-    until = time.monotonic() + seconds
-    while True:
+
+    def answers() -> bool:
         with suppress(OSError):
             urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
             return True
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
+        return False
+
+    with suppress(AssertionError):
+        wait_until(answers, seconds)
+        return True
+    return False

@@ -93,6 +93,15 @@ class Stranger(Uploader):
         """Send a file of so many MiB; returns what to give its widget."""
         return await self.upload(self.file, "a", bytes(n_megabytes * MIB))
 
+    async def put_once_it_fits(self, n_megabytes: int) -> object:
+        """Send a file again and again until it is taken."""
+        async with asyncio.timeout(20):
+            while True:
+                try:
+                    return await self.put(n_megabytes)
+                except HTTPError as answer:
+                    answer.close()
+
     async def refused(self, n_megabytes: int) -> str:
         """Send a file that must be refused with 413; returns the words."""
         with pytest.raises(HTTPError) as caught:

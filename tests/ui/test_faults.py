@@ -1,7 +1,6 @@
 """No memory, a GPU that is lost: told in the page, which goes on; nothing that was typed is lost."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,6 +13,7 @@ from attention_core.atlas.synthetic import synthetic_trace
 from attention_core.hub.catalogue import find_local, look_up_model
 from attention_core.hub.model import ModelError
 from pages.atlas.shared_atlas import SharedAtlas
+from tests.support.waiting import wait_until
 from ui import model_runs
 from ui.hosting.bounds import DOWNLOADS
 
@@ -92,10 +92,7 @@ def test_a_survey_of_131_072_that_its_visitor_leaves_keeps_what_it_has():
 
 def outcome_of(name: str) -> tuple[str, str]:
     """What became of a download, once it is over."""
-    until = time.monotonic() + 60
-    while model_runs.download_of(name).outcome is None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: model_runs.download_of(name).outcome is not None)
     return model_runs.download_of(name).outcome
 
 

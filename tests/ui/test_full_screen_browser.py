@@ -17,7 +17,7 @@ def fill_screen(page, chart) -> None:
     frame = chart.locator("xpath=ancestor::*[@data-testid='stFullScreenFrame']")
     frame.locator("button[aria-label^=Fullscreen]").evaluate("button => button.click()")
     page.locator("button[aria-label^='Close fullscreen']").wait_for()
-    settle(page, 800)
+    settle(page)
 
 
 @pytest.mark.parametrize("address", ["scoring", "translate?question=alignment"])
@@ -25,12 +25,12 @@ def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(visit, app
     page = visit(f"{app_url}/{address}")
     chart = page.get_by_test_id(CHART).first
     chart.locator("svg.marks").wait_for()
-    settle(page, 600)
+    settle(page)
     shape, said = chart.evaluate(SHAPE), chart.evaluate(SAID)
     fill_screen(page, chart)
     for width, height in ((1440, 900), (1200, 800)):  # a projector is plugged in
         page.set_viewport_size({"width": width, "height": height})
-        settle(page, 600)
+        settle(page)
         assert chart.evaluate(SHAPE) == shape
         assert chart.evaluate(SAID) == said
         x, y, right, bottom = chart.evaluate(BOX)
@@ -45,7 +45,7 @@ def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(visit, 
     page.get_by_text("How probable was each piece?").wait_for()
     chart = page.get_by_test_id(CHART).last
     chart.locator("svg.marks").wait_for()
-    settle(page, 600)
+    settle(page)
     height = chart.evaluate(SHAPE)[1]
     fill_screen(page, chart)
     assert chart.evaluate(SHAPE) == [560, height]

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -13,6 +12,7 @@ from attention_core.concurrency import BoundedCache
 from attention_core.device import choose_device
 from tests.support.server import served
 from tests.support.session import Session
+from tests.support.waiting import wait_until_async
 from ui.computed import COMPUTE_LOCK, cached_computation
 from ui.job_queue import Queue, heavy_run, queue_of
 
@@ -160,12 +160,6 @@ def caption(session: Session) -> str:
     return " ".join(session.texts("markdown", "text", "alert"))
 
 
-async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not happened():
-            await asyncio.sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def address():
     """Of an app with something heavy and something light."""
@@ -181,13 +175,13 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
     runs = []
     for number, session in enumerate(sessions):
         runs.append(asyncio.create_task(session.set_value(session.widgets("checkbox", "run")[0], "bool_value", True)))
-        await until(lambda session=session, number=number: CAPTIONS[number] in caption(session))
+        await wait_until_async(lambda session=session, number=number: CAPTIONS[number] in caption(session))
     await second.set_value(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
     assert second.widgets("button", "queue_again*")
-    await until(lambda: "2 visitors are before you" in caption(fourth))
+    await wait_until_async(lambda: "2 visitors are before you" in caption(fourth))
     runs[2].cancel()
     await third.close()
-    await until(lambda: "One visitor is before you" in caption(fourth))
+    await wait_until_async(lambda: "One visitor is before you" in caption(fourth))
     light = Session(address)
     await light.open()
     answer = await light.set_value(light.widgets("button", "light")[0], "trigger_value", True, 20)
@@ -197,9 +191,9 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
     assert "is done" not in caption(first)
     runs[0].cancel()
     await first.close()
-    await until(lambda: "running" in caption(fourth))
+    await wait_until_async(lambda: "running" in caption(fourth))
     await second.send_value(second.widgets("button", "queue_again*")[0], "trigger_value", True)
-    await until(lambda: "One visitor is before you" in caption(second))
+    await wait_until_async(lambda: "One visitor is before you" in caption(second))
     for session in (second, fourth, light):
         await session.close()
 
@@ -211,8 +205,10 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
         session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
         await session.open()
         await session.send_value(session.widgets("checkbox", "run")[0], "bool_value", True)
-    await until(lambda: "One visitor is before you" in caption(sessions[12]))
-    await until(lambda: sum("Many visitors are waiting" in caption(session) for session in sessions[:12]) == 4)
+    await wait_until_async(lambda: "One visitor is before you" in caption(sessions[12]))
+    await wait_until_async(
+        lambda: sum("Many visitors are waiting" in caption(session) for session in sessions[:12]) == 4
+    )
     for session in sessions:
         await session.close()
 

@@ -20,7 +20,7 @@ def test_foot_leads_from_page_to_page_and_back_comes_home(visit, app_url):
 def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
     page = visit(f"{app_url}/pixels?step=scaled")
     page.locator("canvas.upper-canvas").wait_for()
-    settle(page, 600)
+    settle(page)
     seen = [page.url]
     for _ in range(3):
         page.get_by_role("button", name="Next").click()
@@ -31,12 +31,12 @@ def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
     last = chip.inner_text()
     for url in seen[-2::-1]:
         page.go_back()
-        settle(page, 600)
+        settle(page)
         assert page.url == url
     assert chip.inner_text().split("\n") == ["Scaled scores", "÷√dₖ"]
     for url in seen[1:]:
         page.go_forward()
-        settle(page, 600)
+        settle(page)
         assert page.url == url
     assert chip.inner_text() == last
 
@@ -44,7 +44,7 @@ def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
 def test_colour_bars_keep_their_colours_when_the_address_changes(visit, app_url):
     page = visit(f"{app_url}/transformer?tab=heads")
     page.locator("svg.marks").first.wait_for()
-    settle(page, 1000)
+    settle(page)
     for head in (2, 3):
         fills = page.evaluate("[...document.querySelectorAll('[fill^=url]')].map((node) => node.getAttribute('fill'))")
         assert fills
@@ -52,7 +52,7 @@ def test_colour_bars_keep_their_colours_when_the_address_changes(visit, app_url)
         before = page.url
         page.locator(".st-key-transformer_head [role=radio]").nth(head).click()
         page.wait_for_url(lambda url, before=before: url != before)
-        settle(page, 1000)
+        settle(page)
 
 
 def test_answers_say_that_a_page_loads_nothing_from_elsewhere(page, app_url):
@@ -66,7 +66,7 @@ def test_who_has_no_pointer_skips_to_the_page_and_draws_by_keys(page, app_url):
     page.goto(f"{app_url}/find")
     pad = page.locator("canvas.upper-canvas[tabindex='0']")
     pad.wait_for()
-    settle(page, 600)
+    settle(page)
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to main content")
     expect(skip).to_be_focused()

@@ -1,6 +1,5 @@
 """Fields, players and computed values by themselves: bounds, the address, clocks, what is kept and for how long."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attention_core import load
 from attention_core.concurrency import BoundedCache
 from attention_core.serve.client import local_model
+from tests.support.waiting import wait_until
 from ui.computed import FairLock, cached_computation, compute_turn, content_key, result_cache, size_in_bytes
 
 
@@ -98,12 +98,12 @@ def test_a_player_stops_at_the_ends_and_plays_to_the_last_before_the_address_is_
     page = arrived()
     page.button[2].click().run()
     assert page.button[2].label == "Pause"
-    for _ in range(9):
-        if page.button[2].label == "Play":
-            break
+
+    def has_played() -> bool:
         assert not page.query_params
-        time.sleep(0.02)
-        page.run()
+        return page.run().button[2].label == "Play"
+
+    wait_until(has_played)
     assert shown(page).startswith("5")
     assert page.button[2].label == "Play"
     assert page.query_params == {"n": "5"}
@@ -203,15 +203,13 @@ def test_turns_come_in_the_order_of_the_runs_and_a_run_that_has_begun_goes_on_fi
     def take(number):
         with turn, turn:
             order.append(number)
-            while number == 0 and len(turn._queue) < 5:
-                time.sleep(0.001)
+            wait_until(lambda: number or len(turn._queue) == 5)
 
     with ThreadPoolExecutor(5) as pool:
         with turn:
             for number in range(5):
                 pool.submit(take, number)
-                while len(turn._queue) <= number:
-                    time.sleep(0.001)
+                wait_until(lambda number=number: len(turn._queue) > number)
         with turn:
             order.append("again")
     assert order == [0, "again", 1, 2, 3, 4]

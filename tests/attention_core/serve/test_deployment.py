@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 
 import pytest
 import torch
@@ -16,6 +16,7 @@ import torch
 from attention_core import load as load_here
 from attention_core.serve import AwayError, Cluster, load
 from tests.support.server import below, free_port
+from tests.support.waiting import wait_until
 
 TOKEN = "0123456789abcdef" * 4
 
@@ -30,12 +31,14 @@ def served(root) -> Iterator[tuple[str, int]]:
     environment = {**os.environ, "RAY_AUTH_TOKEN": TOKEN, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(root)}
     command = [sys.executable, "-m", "attention_core.serve", *given]
     with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL) as process:
-        address, until = f"127.0.0.1:{port}", time.monotonic() + 120
+        address = f"127.0.0.1:{port}"
+
+        def answers() -> bool:
+            assert process.poll() is None, "it ended"
+            return is_there(address)
+
         try:
-            while not is_there(address):
-                assert process.poll() is None, "it ended"
-                assert time.monotonic() < until, "it does not answer"
-                time.sleep(0.5)
+            wait_until(answers, 120)
             yield address, process.pid
         finally:
             process.send_signal(signal.SIGTERM)
@@ -81,10 +84,10 @@ def test_a_stranger_without_the_token_is_not_answered(served):
 
 def test_no_call_is_lost_when_a_replica_is_killed(served, model):
     image, lost, answered = torch.rand(28, 28), [], []
-    until = time.monotonic() + 12
+    is_over = Event()
 
     def ask() -> None:
-        while time.monotonic() < until:
+        while not is_over.is_set():
             try:
                 answered.append(model.trace(image).n_queries)
             except OSError as error:
@@ -92,10 +95,15 @@ def test_no_call_is_lost_when_a_replica_is_killed(served, model):
 
     with ThreadPoolExecutor(4) as pool:
         askers = [pool.submit(ask) for _ in range(4)]
-        time.sleep(2)
-        before = replicas_of(served[1])
-        assert len(before) == 2
-        os.kill(before[0], signal.SIGKILL)
+        try:
+            wait_until(lambda: len(answered) > 20)
+            before = replicas_of(served[1])
+            assert len(before) == 2
+            os.kill(before[0], signal.SIGKILL)
+            wait_until(lambda: before[0] not in (now := replicas_of(served[1])) and len(now) == 2)
+            n_before = len(answered)
+            wait_until(lambda: len(answered) > n_before + 20)
+        finally:
+            is_over.set()
     assert all(asker.result() is None for asker in askers)
     assert not lost
-    assert len(answered) > 20

@@ -44,7 +44,6 @@ def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
         visitor.locator(".st-key-ask_pen").get_by_text("black")
     ).first.click()
     settle(visitor)
-    visitor.wait_for_timeout(500)
     assert visitor.evaluate(INK) == ink
     draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
     visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")

@@ -16,6 +16,7 @@ from tests.support.atlas_map import (
     painted,
     view,
     written_weight,
+    zoom_in,
 )
 from tests.support.on_page import FITTED
 
@@ -32,11 +33,7 @@ def test_wheel_goes_from_the_whole_with_its_grey_mask_down_to_cells_with_their_n
     assert max(red, green, blue) - min(red, green, blue) < 25
     red, green, blue = colour_at(atlas, 0.2, 0.8)
     assert max(red, green, blue) - min(red, green, blue) > 40
-    atlas.mouse.move(*middle(atlas))
-    for _ in range(14):
-        atlas.mouse.wheel(0, -200)
-        atlas.wait_for_timeout(30)
-    painted(atlas)
+    zoom_in(atlas, 14)
     level, row, column, cell = view(atlas)
     assert level == 0
     assert cell >= 44
@@ -70,7 +67,6 @@ def test_drag_and_keys_move_and_what_was_seen_is_not_fetched_again(atlas):
     atlas.mouse.dblclick(x, y)
     atlas.mouse.dblclick(x, y)
     painted(atlas)
-    atlas.wait_for_timeout(400)
     before = view(atlas)
     atlas.mouse.move(x, y)
     atlas.mouse.down()
@@ -82,27 +78,21 @@ def test_drag_and_keys_move_and_what_was_seen_is_not_fetched_again(atlas):
     assert after[1] - before[1] == pytest.approx(80 / before[3], rel=0.02)
     atlas.keyboard.press("ArrowRight")
     painted(atlas)
-    atlas.wait_for_timeout(1200)
     assert view(atlas)[2] > after[2]
     came = atlas.evaluate(LAST_CAME)
     atlas.keyboard.press("ArrowLeft")
     painted(atlas)
-    atlas.wait_for_timeout(1200)
     assert view(atlas)[2] == pytest.approx(after[2], abs=0.1)
     assert atlas.evaluate(LAST_CAME) == came
     atlas.keyboard.press("0")
-    atlas.wait_for_timeout(400)
+    painted(atlas)
     assert view(atlas)[0] == 3
 
 
 def test_link_opens_the_same_view(atlas, app_url):
-    atlas.mouse.move(*middle(atlas))
-    for _ in range(5):
-        atlas.mouse.wheel(0, -200)
-        atlas.wait_for_timeout(40)
-    painted(atlas)
+    zoom_in(atlas, 5)
     atlas.wait_for_url(re.compile("map="))
-    atlas.wait_for_timeout(900)
+    painted(atlas)
     view_before = view(atlas)
     open_at(atlas, atlas.url)
     assert view(atlas) == pytest.approx(view_before, rel=0.01)
@@ -114,14 +104,12 @@ def test_flight_ends_on_words_that_can_be_read(page, app_url):
     for stop in range(1, 4):
         page.get_by_role("button", name="Fly in").click()
         page.wait_for_url(re.compile(f"stop={stop}" if stop < 3 else "map="))
-        page.wait_for_timeout(1800)
         painted(page)
     level, row, column, cell = view(page)
     assert level == 0
     assert cell >= 20
     assert row == pytest.approx(column)
     assert page.evaluate(f"{MAP}.labelOf('rows', {MAP}.mark[0])")
-    page.wait_for_timeout(400)
     first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.status.textContent").replace(",", ""))[:2])
     assert first <= row + 1 <= last < first + 25, "what is said to be in view is"
 
@@ -137,13 +125,12 @@ def test_it_flies_in_on_arrival_and_opens_near_where_less_motion_is_wanted(page,
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{app_url}/atlas")
     page.locator("canvas.map").wait_for()
-    painted(page)
+    page.wait_for_function(f"{ROOT}?.dataset.view")
     cells = [view(page)[3]]
     page.wait_for_function(f"Math.abs({MAP}.cell - {near[3]}) < 0.01 && {ROOT}.dataset.complete === 'true'")
     painted(page)
     assert cells[0] < 0.1 * near[3], "from the whole"
     assert view(page) == pytest.approx(near, rel=0.01)
-    page.wait_for_timeout(1200)
     assert page.url.endswith("/atlas"), "the address stays"
 
 
@@ -166,7 +153,6 @@ def test_overview_moves_the_map(atlas):
     atlas.get_by_role("button", name="Zoom in").click()
     atlas.get_by_role("button", name="Zoom in").click()
     painted(atlas)
-    atlas.wait_for_timeout(400)
     box = atlas.locator("canvas.small").bounding_box()
     atlas.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
     painted(atlas)
@@ -216,7 +202,6 @@ def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
     atlas.locator("canvas.map").focus()
     atlas.keyboard.press("Shift+ArrowUp")
     painted(atlas)
-    atlas.wait_for_timeout(1500)
     view_before = view(atlas)
     atlas.get_by_role("link", name="Look up softly").click()
     atlas.get_by_role("heading", name="Look up softly").wait_for()
@@ -245,7 +230,6 @@ def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(context, app_
     assert canvas.bounding_box()["height"] < 700
     phone.get_by_role("button", name="Zoom in").click()
     painted(phone)
-    phone.wait_for_timeout(400)
     assert canvas.evaluate("node => node.style.touchAction") == "none"
     before, (x, y) = view(phone), middle(phone)
     touch = context.new_cdp_session(phone)

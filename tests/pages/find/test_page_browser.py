@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.on_pad import press_for_new_pad
 from tests.support.on_page import draw, settle, wait_for_change
 
 ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
@@ -26,11 +27,9 @@ def visitor(visit, app_url):
 
 
 def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(visitor):
-    visitor.locator(".st-key-find_clear button").click()
+    press_for_new_pad(visitor, ".st-key-find_clear button")
     visitor.get_by_text("Draw a digit, or take one below.").wait_for()
     expect(visitor.get_by_role("tab")).to_have_count(3)
-    settle(visitor)
-    visitor.wait_for_timeout(800)  # a new canvas is mounted
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
     expect(visitor.locator(READ).first).to_have_text("7")
     alone = visitor.evaluate(MASK)

@@ -1,7 +1,6 @@
 """Choosing a model and its input, without a browser: the package, the hub, links, folders, and what goes wrong."""
 
 import io
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +13,7 @@ from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import MAX_SIDE, read_picture
 from tests.support.app import rerun, set_value
 from tests.support.tiny_hub import write_reader
+from tests.support.waiting import wait_until
 
 SCRIPT = """
 import streamlit as st
@@ -59,11 +59,7 @@ def asked(page, name):
 
 def arrived(page):
     """Wait for a download as the page's fragment does."""
-    end = time.monotonic() + 20
-    while page.session_state["model_waits"]:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-        rerun(page)
+    wait_until(lambda: not rerun(page).session_state["model_waits"])
     return rerun(page)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_pad import ANSWER, PAINTINGS, settle
+from tests.support.on_pad import ANSWER, PAINTINGS, press_for_new_pad, settle
 from tests.support.on_page import CHIP, IDLE, draw, open_tab, wait_for_change
 
 STALE = re.compile("0.35")
@@ -30,7 +30,6 @@ def test_the_pad_asks_for_nothing_by_itself(page, app_url):
     for n, preset in enumerate(("7", "3"), 1):
         page.locator("canvas.upper-canvas[tabindex]").wait_for()
         settle(page)
-        page.wait_for_timeout(500)
         assert len(asked) == n, "the page, and each preset, is one run"
         page.locator(f".st-key-pixels_preset_{preset} button").click()
 
@@ -65,17 +64,15 @@ def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
 def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visitor):
     visitor.locator(".dc-toolbar").wait_for(state="hidden")
     visitor.locator("canvas.upper-canvas").hover()
-    visitor.wait_for_timeout(400)
+    settle(visitor)
     assert not visitor.locator(".dc-toolbar").is_visible()
     pad = visitor.locator("canvas.upper-canvas").bounding_box()
     assert visitor.locator(".st-key-pixels_redo").bounding_box()["y"] > pad["y"] + pad["height"]
     redo = visitor.locator(".st-key-pixels_redo button")
-    visitor.locator(".st-key-pixels_clear button").click()
+    press_for_new_pad(visitor, ".st-key-pixels_clear button")
     expect(visitor.locator(READ)).to_have_css("opacity", STALE)
     for _ in range(2):
-        visitor.wait_for_timeout(800)  # a new canvas is mounted
-        redo.click()
-        visitor.wait_for_function(IDLE)
+        press_for_new_pad(visitor, ".st-key-pixels_redo button")
     expect(visitor.locator(READ)).to_have_css("opacity", "1")
     settle(visitor)
     assert redo.is_disabled()
@@ -83,11 +80,9 @@ def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visit
 
 
 def test_drawing_on_an_empty_pad_is_answered(visitor):
-    visitor.locator(".st-key-pixels_clear button").click()
+    press_for_new_pad(visitor, ".st-key-pixels_clear button")
     expect(visitor.locator(READ)).to_have_css("opacity", STALE)
     visitor.get_by_test_id("stAlert").first.wait_for()
-    visitor.wait_for_function(IDLE)
-    visitor.wait_for_timeout(800)  # a new canvas is mounted
     draw(visitor, [(0.5, 0.2), (0.5, 0.8)])
     expect(visitor.locator(READ)).to_have_css("opacity", "1")
     settle(visitor)
@@ -196,8 +191,6 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
     visitor.wait_for_function(IDLE)
     visitor.get_by_test_id("stSidebarNav").locator("a[href$='/pixels']").click()
     visitor.locator("canvas.upper-canvas").wait_for()
-    settle(visitor)
-    visitor.wait_for_timeout(500)
     settle(visitor)
     assert visitor.evaluate(ANSWER) == drawn
     assert visitor.evaluate(INK) == ink

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.on_pad import press_for_new_pad
 from tests.support.on_page import IDLE, assert_fits, draw, open_tab, settle
 
 CARDS = ".reading"
@@ -32,10 +33,8 @@ def visitor(visit, app_url):
 
 
 def clear(page) -> None:
-    page.locator(".st-key-read_clear button").click()
+    press_for_new_pad(page, ".st-key-read_clear button")
     page.get_by_text("Write a number on the pad").wait_for()
-    settle(page)
-    page.wait_for_timeout(800)  # a new canvas is mounted
 
 
 def ink_box(page) -> list[float]:

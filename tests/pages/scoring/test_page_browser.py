@@ -10,9 +10,9 @@ from tests.support.on_page import settle
 from tests.support.scored_plane import (
     FIELDS,
     SENTENCE,
-    point_in_plane,
     drag_to,
     middle_of,
+    point_in_plane,
     shares_in_table,
     show_all,
     tip_of,
@@ -24,7 +24,7 @@ def plane(visit, app_url):
     page = visit(f"{app_url}/scoring")
     page.locator(".tip").first.wait_for()
     page.locator("[data-testid=stVegaLiteChart] image").first.wait_for()
-    page.wait_for_timeout(500)
+    settle(page)
     return page
 
 
@@ -108,7 +108,7 @@ def test_a_finger_drags_too(plane):
 def test_the_arrangement_survives_leaving_the_page(plane):
     drag_to(plane, 0, -2.0, 3.0)
     plane.mouse.up()
-    plane.wait_for_timeout(400)
+    settle(plane)
     show_all(plane)
     plane.locator("table[aria-label^=Score] .value").last.wait_for()
     settle(plane)

@@ -11,7 +11,7 @@ def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
     page.goto(f"{app_url}/train")
     start = page.get_by_role("button", name="Start", exact=True)
     start.wait_for()
-    settle(page, 600)
+    settle(page)
     start.click()
     film = page.get_by_role("slider", name="How far the training had come")
     picture = page.locator(".st-key-train_film canvas")

@@ -155,7 +155,7 @@ def test_on_a_phone_every_arc_begins_at_its_word(visit, app_url):
     words.first.wait_for()
     settle(page)
     words.last.click()  # scrolls the words to it
-    settle(page, 1000)
+    settle(page)
     lines = (
         page.locator(".root .stage")
         .nth(1)

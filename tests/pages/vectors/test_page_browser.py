@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.support.on_page import moving_cell, settle
+from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
@@ -14,10 +14,10 @@ def type_into(page, row, share, letter):
         page.locator(EDITOR).first.scroll_into_view_if_needed()
         box = page.locator(EDITOR).first.bounding_box()
         page.mouse.click(box["x"] + share * box["width"], box["y"] + HEADER + ROW * (row + 0.5))
-        page.wait_for_timeout(150)
+        page.evaluate(NEXT_FRAME)
         if page.evaluate("document.activeElement.closest('[data-testid=stDataFrame]') !== null"):
             break
-        page.wait_for_timeout(250)
+        settle(page)
     page.keyboard.press(letter)
     page.locator("input.gdg-input").wait_for()
     page.keyboard.press("Enter")
@@ -37,7 +37,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip = page.locator('.tip[data-place="0"]')
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
-    settle(page, 1500)
+    settle(page)
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
     assert "L" in page.locator("path.ghost").get_attribute("d")
     before = shares(page)
@@ -57,7 +57,7 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
     page = visit(f"{app_url}/vectors?preset=graph")
     tip = page.locator('.tip[data-place="4"]')
     tip.wait_for()
-    settle(page, 1500)
+    settle(page)
     edges = page.locator("path.edge")
     before = edges.get_attribute("d")
     assert before.count("M") == 5
@@ -75,12 +75,12 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page = visit(f"{app_url}/vectors?step=scores&rules=1")
     wait_for_formula(page, "S_{1,2}")
-    settle(page, 600)
+    settle(page)
     before = shares(page)
     type_into(page, 0, 0.55, "3")
     page.wait_for_url("**cells=*")
     expect(page.locator("td.cell b")).not_to_have_text(before)
-    settle(page, 600)
+    settle(page)
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
     after = shares(page)
     assert after != before

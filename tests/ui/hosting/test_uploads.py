@@ -10,6 +10,7 @@ import pytest
 from attention_core.bounds.limits import HOSTED, MIB
 from tests.support.server import Server, command, free_port, started
 from tests.support.uploading import HEAD, Stranger
+from tests.support.waiting import wait_until_async
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +73,7 @@ async def test_what_a_session_holds_is_bounded_and_given_back(public):
         await stranger.use_file(first)
         words = await stranger.refused(60)
         assert "may have 128 MB, 80 are in use" in words
-        await asyncio.sleep(0.5)
-        assert words in stranger.toasts
+        await wait_until_async(lambda: words in stranger.toasts)
         await stranger.delete(first)
         second = await stranger.put(60)  # replaces it, while the page still has it open
         await stranger.use_file(second)
@@ -105,8 +105,7 @@ async def test_an_upload_that_stops_gives_its_share_back(public):
                 assert "may have 128 MB" in await stranger.refused(60)
                 if ends == "silent":
                     assert (await asyncio.to_thread(line.recv, 1000)).startswith(b"HTTP/1.1 408")
-            await asyncio.sleep(0.3)
-            await stranger.delete(await stranger.put(100))
+            await stranger.delete(await stranger.put_once_it_fits(100))
 
 
 async def test_uploads_that_begin_together_stay_within_the_bound(public):

@@ -17,7 +17,7 @@ AT_REST = """() => {
 def on_projector(page):
     """The page, once its lecture fits a projector."""
     page.wait_for_function("window.lecture?.on")
-    settle(page, 700)
+    settle(page)
     project(page)
     return page
 
@@ -35,7 +35,7 @@ def overlay(page, part: str):
 def test_arrow_keys_step_after_a_click_on_a_chip(visit, app_url):
     page = visit(f"{app_url}/matter")
     page.locator(CHIP).wait_for()
-    settle(page, 600)
+    settle(page)
     page.locator("[class*=_stepper] [role=radio]").nth(1).click()
     settle(page)
     chosen = page.locator(CHIP).inner_text()
@@ -79,11 +79,11 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
         assert not overlay(page, part).is_visible()
     page.keyboard.press("3")
     page.wait_for_url(lambda url: "tab=" in url and "tab=steps" not in url)
-    settle(page, 800)
+    settle(page)
     assert not page.locator(CHIP).count(), "a screen stands alone"
     page.keyboard.press("1")
     page.wait_for_url(lambda url: "tab=" not in url)
-    settle(page, 800)
+    settle(page)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("]")
     page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
@@ -148,11 +148,11 @@ def test_full_screen_shows_the_whole_chart(lecture):
     page = lecture("memory?lecture=1")
     chart = page.locator("svg.marks").first
     chart.wait_for()
-    settle(page, 1000)
+    settle(page)
     chart.hover()
     page.keyboard.press("f")
     page.locator("[aria-label^='Close fullscreen']").wait_for()
-    page.wait_for_timeout(500)
+    settle(page)
     box = chart.bounding_box()
     assert min(box["x"], box["y"]) >= 0
     assert box["x"] + box["width"] <= 1920
@@ -181,7 +181,7 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture,
     page.keyboard.press("PageDown")
     options = page.locator("[class*=_try_guess] button")
     options.first.wait_for()
-    settle(page, 800)
+    settle(page)
     size = page.locator("[class*=_try_guess] p").first.evaluate(
         "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
     )
@@ -190,7 +190,7 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture,
     answer = page.locator("[class*=_try_this] [data-testid=stAlert]")
     answer.wait_for()
     assert "You guessed" not in answer.inner_text()
-    settle(page, 800)
+    settle(page)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("PageDown")
     page.wait_for_url("**tab=**")
@@ -205,7 +205,7 @@ def test_what_takes_room_from_the_picture_comes_back_with_key_c(lecture):
     expect(box).to_be_hidden()
     page.keyboard.press("c")
     expect(box).to_be_visible()
-    settle(page, 800)
+    settle(page)
     assert page.evaluate(HEIGHT) <= 1080
 
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.support.on_page import moving_step, settle
+from tests.support.on_page import NEXT_FRAME, moving_step, settle
 
 CHART = "[data-testid=stVegaLiteChart] svg.marks"
 
@@ -40,7 +40,7 @@ def test_a_row_of_a_large_chart_that_is_clicked_asks_and_the_zoom_stays(visit, a
     page.get_by_text("Chart", exact=True).click()
     chart = page.locator(CHART)
     chart.wait_for()
-    settle(page, 1500)
+    settle(page)
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     x, y = box["x"] + 0.6 * box["width"], box["y"] + 0.4 * box["height"]
@@ -48,7 +48,7 @@ def test_a_row_of_a_large_chart_that_is_clicked_asks_and_the_zoom_stays(visit, a
     page.locator("#vg-tooltip-element.visible").wait_for()
     for _ in range(5):
         page.mouse.wheel(0, -200)
-        page.wait_for_timeout(60)
+        page.evaluate(NEXT_FRAME)
     ticks = chart.locator(".role-axis-label text")
     expect(ticks.filter(has_text="600")).to_have_count(0)
     settle(page)
