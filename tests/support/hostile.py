@@ -33,6 +33,8 @@ TEXTS = {
     "nothing": "",
 }
 
+DRAWN = ("signs and accents", "HTML, Markdown and templates")
+"""The texts that every view of a field's value is tried with."""
 MAX_SECONDS_TO_READ = 6.0
 """Processor time after a text, which models read as far as its bound allows, 20,000 pieces, say."""
 
@@ -68,7 +70,7 @@ class HostileVisitor:
     def __init__(self, app, root, monkeypatch) -> None:
         self.app, self.cell = app, None
         app.is_strict = False
-        self.calls, self.tried_uploads, self.faults, self.has_tables = set(), set(), [], False
+        self.calls, self.tried, self.faults, self.has_tables = set(), set(), [], False
         self.secrets = re.compile(rf"Traceback|site-packages|File \"|/tmp/|{re.escape(str(root))}")
         for name in INPUTS:
             for owner in (st, DeltaGenerator):
@@ -117,10 +119,14 @@ class HostileVisitor:
         self.faults += [(*labels, exception.value) for exception in self.app.exception]
 
     def type_everywhere(self, page_name):
-        """Type each hostile text into every field of the page, and press the buttons of their forms."""
-        has_fields = self.app.text_input or self.app.text_area or self.has_tables
-        for label, text in TEXTS.items() if has_fields else ():
-            self.cell = text
+        """Type hostile texts into every field of the page, and press the buttons of their forms.
+
+        Where no field is new, it is another view of what is typed: then the texts that could be drawn as they are.
+        """
+        fields = [field.key or field.label for field in (*self.app.text_input, *self.app.text_area)]
+        names = [*fields, *([page_name] if self.has_tables else [])]
+        for label in TEXTS if any([self._is_new(name) for name in names]) else DRAWN if names else ():
+            self.cell = text = TEXTS[label]
             fields = [*self.app.text_input, *self.app.text_area]
             for field in fields:
                 field.set_value(text)
@@ -130,7 +136,7 @@ class HostileVisitor:
                     button.click()
             self.run(page_name, label, max_seconds=MAX_SECONDS_TO_READ)
         self.cell = None
-        for bound in ("max", "min") if self.app.number_input else ():
+        for bound in ("max", "min") if any([self._is_new(number.key) for number in self.app.number_input]) else ():
             for number in self.app.number_input:
                 number.set_value(getattr(number, bound))
             self.run(page_name, "numbers", bound, max_seconds=MAX_SECONDS_TO_READ)
@@ -139,9 +145,8 @@ class HostileVisitor:
         """Put each bomb into every uploader that has not been tried yet, then a harmless file."""
         for key in [uploader.key for uploader in self.app.file_uploader]:
             name = key.rstrip("0123456789").removeprefix(page_name)
-            if name in self.tried_uploads:
+            if not self._is_new(name):
                 continue
-            self.tried_uploads.add(name)
             suffixes = [suffix.lstrip(".") for suffix in self._uploader(name).allowed_type]
             for suffix in suffixes:
                 for label, content in BOMBS.get(suffix, {}).items():
@@ -150,6 +155,12 @@ class HostileVisitor:
             for suffix in set(suffixes) & set(HARMLESS):
                 self._upload(name, suffix, HARMLESS[suffix])
                 self.run(page_name, key, "harmless", max_seconds=MAX_SECONDS_TO_READ)
+
+    def _is_new(self, name):
+        """Return whether something has not been tried yet, which from now on it has."""
+        is_new = name not in self.tried
+        self.tried.add(name)
+        return is_new
 
     def _uploader(self, name):
         """Return an uploader by its key, which has another number once it has taken a file."""
