@@ -1,7 +1,6 @@
 """Components' scripts: modules that find each other as files, and that one script holds as well."""
 
 import asyncio
-import json
 import re
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from starlette.requests import Request
 
 from attention_core.attention.view import assets
 from attention_core.attention.view.assets import bundle, modules_of, rules_of
-from attention_core.attention.wording import percent
 from attention_core.files import find_file
 from ui import component, served
 
@@ -129,16 +127,6 @@ def test_a_style_sheet_beside_a_module_comes_with_it_behind_those_that_it_builds
     sheets = ("attention_core/attention/view/prelude", "ui/components/vector_plane", "pages/scoring/score_plane")
     places = [rules.index(find_file(f"{sheet}.css").read_text().splitlines()[0].strip()) for sheet in sheets]
     assert places == sorted(places)
-
-
-@pytest.mark.skipif(not NODE, reason="no node")
-def test_the_browser_writes_shares_as_python_does(tmp_path):
-    prelude = (ROOT / assets.VIEW_FOLDER / "prelude.js").read_text(encoding="utf-8")
-    rule = re.search(r"const asPercent = .*?\n};\n", prelude, re.DOTALL)[0]
-    shares = [0, 1e-9, 1e-6, 4e-5, 0.004, 0.0094, 0.0104, 0.038, 0.04, 0.0996, 0.83, 0.994, 0.995, 0.9996, 1 - 1e-7, 1]
-    script = f"{rule}console.log(JSON.stringify({json.dumps(shares)}.map(asPercent)))"
-    wanted = [percent(share).replace("less than", "<") for share in shares]
-    assert json.loads(said_by_node(tmp_path / "shares.mjs", script)) == wanted
 
 
 def answer(name: str):
