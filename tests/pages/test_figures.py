@@ -12,26 +12,11 @@ from ui.chart import PRINT_WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
+NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush learning_film hall_corner lecture_notes"
+ONE = "aligned_words next_words token_chips atlas_map vector_plane score_bars two_orders weighed_words pixel_map"
 COMPONENTS = {
-    **dict.fromkeys(
-        (
-            "lecture",
-            "share",
-            "scroll_to",
-            "bare_pad",
-            "streamlit_drawable_canvas",
-            "brush",
-            "learning_film",
-            "hall_corner",
-            "lecture_notes",
-            "carried_states",
-            "nine_pairs",
-        ),
-        0,
-    ),
-    **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
-    **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
-    **dict.fromkeys(("pixel_map", "moving_step", "layers"), 1),
+    **dict.fromkeys(f"{NO_PICTURE} carried_states nine_pairs".split(), 0),
+    **dict.fromkeys(f"{ONE} moving_step layers".split(), 1),
     **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""
