@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.support.layout import IN_CORNER, OVERLAPS
 from tests.support.on_page import FITTED, SIZES, project, settle
+from tests.support.try_this import SHOWN, wait_for_picture
 
 PROJECTORS = ((1920, 1080), (1280, 720))
 OTHER_PROJECTORS = ((3840, 2160), (1366, 768))
@@ -31,9 +32,12 @@ def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smal
     for size in (*(OTHER_PROJECTORS if entry.name == "vectors" else ()), *PROJECTORS):
         assert_readable(page, *size)
     if entry.name not in ("start", "train"):  # which are tried without being told
-        for part in ("_try_guess", "_try_scroll"):  # the question of Try this, and its answer
+        for tried, part in (("ask", "_try_guess"), ("revealed", "_try_scroll")):  # the question of Try this, its answer
             page.keyboard.press("PageDown")
+            page.wait_for_url(f"**tried={tried}**")
             page.locator(f"[class*={part}]").wait_for(state="attached")
+            if entry.name in SHOWN:
+                wait_for_picture(page, entry.name, is_seen=part == "_try_scroll" or not SHOWN[entry.name][1])
             settle(page)
             page.wait_for_function(FITTED)
             assert_whole(page)

@@ -1,9 +1,9 @@
 """What covers, touches or moves what on a page, in JavaScript."""
 
 IN_CORNER = """() => {
-  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
-  for (let right = 1; right < 24; right++) {
-    for (let below = 1; below < 24; below++) {
+  const seen = [], step = 15 * Math.min(innerWidth / 1920, innerHeight / 1080);
+  for (let right = 1; right < 16; right++) {
+    for (let below = 1; below < 16; below++) {
       const x = innerWidth - right * step, y = innerHeight - below * step;
       const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
       const range = document.createRange();

@@ -19,63 +19,64 @@ IS_SEEN = """([selector, isSeen]) => {
 }"""
 
 
+ANSWER, DIGITS, PRESETS = ".st-key-{}_answer", ".st-key-digits_worth", "[class*=st-key-{}_preset] button"
+EXAMPLES = ".st-key-{}_examples button"
+SHOWN = {
+    "lookup": (ANSWER, False, ""),
+    "vectors": (".st-key-vectors_place", False, ""),
+    "scoring": (".st-key-scoring_place", False, ".st-key-scoring_tools button"),
+    "memory": (".st-key-memory_long", False, EXAMPLES),
+    "matter": (".st-key-matter_answer, .st-key-matter_words", True, EXAMPLES),
+    "translate": (".st-key-translate_pair", True, EXAMPLES),
+    "transformer": (".st-key-transformer_orders", True, EXAMPLES),
+    "pixels": (DIGITS, True, PRESETS),
+    "find": (DIGITS, True, PRESETS),
+    "read": (ANSWER, False, PRESETS),
+    "ask": (ANSWER, True, EXAMPLES),
+    "groups": (".st-key-groups_party [data-testid=stColumn]", True, ".st-key-groups_query [role=radio]"),
+    "atlas": (".st-key-atlas_stage", False, ""),
+}
+"""Selectors by page: the picture, whether it hides until the answer, and examples that are buttons."""
+
+
 def about(page) -> list[tuple[str, str]]:
     """Return what the page is about, as its address tells."""
     return [part for part in parse_qsl(urlsplit(page.url).query) if part[0] != "tried"]
 
 
-def go_through_try_this(
-    visit: Callable[..., Page], address: str, picture: str, *, hides: bool = False, example: str = ""
-) -> None:
-    """Ask, answer and close on the page at an address, take its second example, and ask and reveal in a lecture.
+def wait_for_picture(page: Page, name: str, is_seen: bool = True) -> None:
+    """Wait until the picture that a page's Try this is about is seen, or is not."""
+    page.wait_for_function(IS_SEEN, arg=[SHOWN[name][0].format(name), is_seen])
 
-    The picture is what the question is about, a selector; some pages hide it until they are answered. Where examples
-    are buttons, `example` selects them.
-    """
-    name = urlsplit(address).path.strip("/")
-    page = visit(f"{address}?lecture=0")
+
+def go_through_try_this(visit: Callable[..., Page], app_url: str, name: str) -> None:
+    """Ask, answer and close on a page, and take its second example."""
+    _, hides, example = SHOWN[name]
+    address = f"{app_url}/{name}?lecture=0"
+    page = visit(address)
     button, close = (page.locator(f".st-key-{name}_{part} button") for part in ("try", "try_close"))
     options = page.locator(f".st-key-{name}_try_guess [role=radio]")
-
-    def wait_for_picture(is_seen: bool = True) -> None:
-        page.wait_for_function(IS_SEEN, arg=[picture, is_seen])
-
-    def wait_for_question() -> None:
-        page.wait_for_url("**tried=ask**")
-        options.first.wait_for()
-        wait_for_picture(not hides)
-
-    def wait_for_answer(tried: str) -> None:
-        page.wait_for_url(f"**tried={tried}**")
-        page.locator("[class*=_try_this] [data-testid=stAlert]").wait_for()
-        wait_for_picture()
-
     button.wait_for()
     settle(page)
     for number in (-1, 0):
         button.click()
-        wait_for_question()
+        page.wait_for_url("**tried=ask**")
+        options.first.wait_for()
+        wait_for_picture(page, name, is_seen=not hides)
         before, number = about(page), number % options.count()
         options.nth(number).click()
-        wait_for_answer(str(number))
+        page.wait_for_url(f"**tried={number}**")
+        page.locator("[class*=_try_this] [data-testid=stAlert]").wait_for()
+        wait_for_picture(page, name)
         assert not hides or about(page) == before
         if number and name == "atlas":
-            visit(f"{address}?lecture=0")
+            visit(address)
         elif number:
             close.dispatch_event("click")
         if number:
             button.wait_for()
-            wait_for_picture()
+            wait_for_picture(page, name)
     if example:
-        page.locator(example).nth(1).click()
+        page.locator(example.format(name)).nth(1).click()
         settle(page)
-        wait_for_picture()
-    visit(f"{address}?lecture=1")
-    page.wait_for_function("window.lecture?.on")
-    button.wait_for()
-    settle(page)
-    page.keyboard.press("PageDown")
-    wait_for_question()
-    settle(page)
-    page.keyboard.press("PageDown")
-    wait_for_answer("revealed")
+        wait_for_picture(page, name)
