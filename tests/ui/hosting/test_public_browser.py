@@ -1,6 +1,7 @@
 """In public: nothing of one visitor reaches another or the log, and a stroke drawn without a connection is kept."""
 
 import json
+from urllib.request import urlopen
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.support.browser_fixtures import in_thread, serving
 from tests.support.on_page import IDLE, draw, settle
 from tests.support.public_visitors import BARE_INK, STATE, STROKES, Browser, Return, leave_secrets
 from tests.support.server import running
+from tests.support.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +88,16 @@ def test_a_page_works_in_a_browser_while_its_server_says_that_weights_are_missin
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with running("app.py") as url, context.browser.new_page(reduced_motion="reduce") as page:
+        with urlopen(f"{url}/pixels") as answer:
+            assert answer.status == 200
+        in_thread(read_page(url))
         page.set_default_timeout(180_000)
-        for status in (200, 503):
-            assert page.goto(f"{url}/pixels").status == status
-            page.get_by_text("The model cannot be loaded").first.wait_for()
+        assert page.goto(f"{url}/pixels").status == 503
+        page.get_by_text("The model cannot be loaded").first.wait_for()
+
+
+async def read_page(url: str) -> None:
+    """Let the server notice that its weights are missing."""
+    session = Session(url)
+    await session.open("pixels", 60)
+    await session.close()
