@@ -60,20 +60,20 @@ def test_numbers_are_written_as_in_python(compute, name):
     "scores", [[0, 1, 2.5], [-math.inf, 3, -math.inf], [-math.inf] * 3, [1e4, 1e4 - 1], [-900, -901]]
 )
 def test_scores_become_the_same_shares(compute, scores):
-    (found,) = compute(PRELUDE, "(scores) => m.softmax(scores)", [scores])
-    assert found == pytest.approx(softmax(scores), abs=1e-15)
+    (shares,) = compute(PRELUDE, "(scores) => m.softmax(scores)", [scores])
+    assert shares == pytest.approx(softmax(scores), abs=1e-15)
 
 
 @pytest.mark.parametrize("colours", [PINKS, ABOVE_ZERO, BLUE_ORANGE, VIRIDIS, INK_COLOURS])
 def test_ramps_run_through_the_same_colours(compute, colours):
     shares = np.linspace(0, 1, 256).tolist()
-    found = compute(PRELUDE, f"(share) => m.pixelOf(m.rampOf({json.dumps(colours)})(share))", shares)
-    assert np.abs(channels(found) - Ramp(tuple(colours), 0, 1).lookup()).max() <= 1
+    painted = compute(PRELUDE, f"(share) => m.pixelOf(m.rampOf({json.dumps(colours)})(share))", shares)
+    assert np.abs(channels(painted) - Ramp(tuple(colours), 0, 1).lookup()).max() <= 1
 
 
 def test_matrices_have_the_ramps_of_charts(compute):
-    found = compute(MATRIX, "(name) => [...m.RAMPS[name]]", ("weights", "rising", "signed"))
-    for pixels, colours in zip(found, (PINKS, ABOVE_ZERO, BLUE_ORANGE), strict=True):
+    painted = compute(MATRIX, "(name) => [...m.RAMPS[name]]", ("weights", "rising", "signed"))
+    for pixels, colours in zip(painted, (PINKS, ABOVE_ZERO, BLUE_ORANGE), strict=True):
         painted = slice(3, 4) if colours is BLUE_ORANGE else slice(0, 4)  # where nothing is seen any colour will do
         assert np.abs((channels(pixels) - Ramp(colours, 0, 1).lookup())[:, painted]).max() <= 1
 
@@ -82,9 +82,9 @@ def test_matrices_have_the_ramps_of_charts(compute):
 def test_a_weight_has_the_colour_that_it_has_in_thumbnails(compute, largest, n_keys):
     weights = (largest * np.linspace(0, 1, 50)).tolist()
     ramp = head_ramp(1 / n_keys, largest)
-    wanted = ramp.lookup()[np.rint(255 * ramp.position(np.array(weights))).astype(int)]
-    found = compute(MATRIX, f"(weight) => m.weightColouring({largest}, {n_keys})(weight)", weights)
-    assert np.abs(channels(found) - wanted).max() <= 2
+    expected = ramp.lookup()[np.rint(255 * ramp.position(np.array(weights))).astype(int)]
+    painted = compute(MATRIX, f"(weight) => m.weightColouring({largest}, {n_keys})(weight)", weights)
+    assert np.abs(channels(painted) - expected).max() <= 2
 
 
 @pytest.mark.parametrize("smallest", [1e-3, 1e-38])
@@ -102,8 +102,8 @@ def test_tiles_come_out_of_their_message_as_they_were(compute, smallest):
 
 
 @pytest.mark.parametrize(
-    ("between", "n_pixels", "found"),
+    ("between", "n_pixels", "ticks"),
     [((0, 10), 40, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), ((3, 42), 2, [20, 40]), ((0, 2048), 0.05, [0, 1000, 2000])],
 )
-def test_numbers_along_an_edge_are_whole_and_apart(compute, between, n_pixels, found):
-    assert compute(PAINT, f"([from, to]) => m.ticks(from, to, {n_pixels}, 40)", [between]) == [found]
+def test_numbers_along_an_edge_are_whole_and_apart(compute, between, n_pixels, ticks):
+    assert compute(PAINT, f"([from, to]) => m.ticks(from, to, {n_pixels}, 40)", [between]) == [ticks]
