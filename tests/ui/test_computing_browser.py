@@ -74,8 +74,8 @@ def test_ramps_run_through_the_same_colours(compute, colours):
 def test_matrices_have_the_ramps_of_charts(compute):
     painted = compute(MATRIX, "(name) => [...m.RAMPS[name]]", ("weights", "rising", "signed"))
     for pixels, colours in zip(painted, (PINKS, ABOVE_ZERO, BLUE_ORANGE), strict=True):
-        painted = slice(3, 4) if colours is BLUE_ORANGE else slice(0, 4)  # where nothing is seen any colour will do
-        assert np.abs((channels(pixels) - Ramp(colours, 0, 1).lookup())[:, painted]).max() <= 1
+        seen = slice(3, 4) if colours is BLUE_ORANGE else slice(0, 4)  # where nothing is seen any colour will do
+        assert np.abs((channels(pixels) - Ramp(colours, 0, 1).lookup())[:, seen]).max() <= 1
 
 
 @pytest.mark.parametrize(("largest", "n_keys"), [(1.0, 2), (0.4, 9), (0.02, 300), (1e-3, 131_072)])
