@@ -398,16 +398,12 @@ def test_tensors_from_files_are_mapped_and_kept_and_bad_files_told(page):
         assert not message(page)["masks"]
     put(page, "toggle", causal=True)
     assert message(page)["masks"]
-    choose(page, "tensors")
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
     for kind, (content, word) in BAD.items():
         upload(page, "bad.npz", content)
         assert word in complaint(page), (kind, complaint(page))
         assert message(page)["atlas"] == there, kind
-    choose(page, "tensors")
-    upload(page, "mine.npz", GOOD["float32"])
-    there = message(page)["atlas"]
     open_page(page, START_PAGE)
     open_page(page, PAGE)
     assert message(page)["atlas"] == there
