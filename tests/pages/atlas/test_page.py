@@ -161,7 +161,7 @@ def test_view_survives_going_to_another_page(page):
     assert message(page)["view"] == there
 
 
-def test_a_token_s_hits_are_walked_through_and_one_that_is_not_there_moves_nothing(page):
+def test_token_is_found_and_the_hits_are_walked_through(page):
     word = labels(2048)[700]
     hits = search(labels(2048), word)
     assert len(hits) > 2
@@ -170,6 +170,9 @@ def test_a_token_s_hits_are_walked_through_and_one_that_is_not_there_moves_nothi
     for way, hit in (("next", hits[1]), ("previous", hits[0]), ("previous", hits[-1])):
         page.button(key=f"{NAME}_hit_{way}").click().run()
         assert message(page)["go"]["mark"] == [hit, hit]
+
+
+def test_token_that_is_not_there_moves_nothing(page):
     for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
         put(page, "text_input", find=text)
         assert message(page)["go"] is None

@@ -340,6 +340,9 @@ def test_passes_of_training_are_told_and_attention_gives_back_the_word_that_is_s
     assert "French word 13 of 18" in text_of(page)
     press(page, "memory_cure_at_next")
     assert "French word 14 of 18" in text_of(page)
+
+
+def test_sentences_of_any_length_are_given_back_word_by_word(trained):
     for text in ("Hi", " ".join(["the red car and"] * 12)):
         page = cure(trained, text)
         assert "French word " in text_of(page)
