@@ -32,6 +32,7 @@ def painted(page):
     """Wait until the map rests, all of it painted, and neither it nor the server has asked for anything."""
     page.wait_for_function(RESTS)
     settle(page)
+    page.wait_for_function(RESTS)  # an answer of the server's has begun a flight
 
 
 def zoom_in(page, n_notches: int) -> None:
