@@ -4,7 +4,6 @@ import asyncio
 import gc
 import inspect
 import os
-import warnings
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: parallel test processes do not compete
@@ -16,7 +15,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each server that tests s
 import hypothesis
 import pytest
 
-pytest_plugins = ("tests.support.app_fixtures", "tests.support.browser_fixtures")
+pytest_plugins = ("tests.support.app_fixtures", "tests.support.browser_fixtures", "tests.support.model_fixtures")
 
 ROOT = Path(__file__).parents[1]
 SLOW_FILES = {
@@ -114,54 +113,3 @@ def data_folder() -> Path:
     if folder is None:
         pytest.skip(NO_DATA)
     return folder
-
-
-@pytest.fixture
-def start_app(monkeypatch: pytest.MonkeyPatch):
-    """A function that runs app.py without a browser, for tests that need a setting of their own before."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Streamlit's imports warn; warnings of the app's runs still fail tests
-        from tests.support.app import App
-    monkeypatch.chdir(ROOT)
-    return lambda: App(ROOT / "app.py", default_timeout=60).run()
-
-
-@pytest.fixture
-def app(start_app):
-    """app.py, run once without a browser: `app.switch_page("pages/pixels/page.py").run()` goes to a page."""
-    return start_app()
-
-
-@pytest.fixture(scope="session")
-def minilm():
-    """The sentence encoder that comes as a Python package, loaded."""
-    from attention_core.hub.catalogue import PACKAGE, find_local
-    from attention_core.hub.load import load_pretrained
-
-    return load_pretrained(find_local(PACKAGE).folder, name=PACKAGE)
-
-
-@pytest.fixture(scope="session")
-def model_folders(tmp_path_factory):
-    """A directory of folders of tiny models; "decoder" also has files that the app must not download."""
-    from tests.support import tiny_hub
-
-    root = tmp_path_factory.mktemp("stored")
-    tiny_hub.write_encoder(root / "masked")
-    tiny_hub.write_decoder(root / "decoder")
-    tiny_hub.write_encoder_decoder(root / "both")
-    tiny_hub.write_vision(root / "vision")
-    (root / "decoder" / "pytorch_model.bin").write_bytes(b"pickled")
-    (root / "decoder" / "model.onnx").write_bytes(b"x" * 100_000)
-    return root
-
-
-@pytest.fixture
-def hub(model_folders, tmp_path, monkeypatch):
-    """A hub with a tiny decoder, and an empty cache."""
-    from tests.support import tiny_hub
-
-    with tiny_hub.serving() as server:
-        server.repositories["someone/tiny"] = model_folders / "decoder"
-        tiny_hub.turn_to(server.endpoint, tmp_path / "cache", monkeypatch)
-        yield server

@@ -3,13 +3,11 @@
 import ast
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +24,7 @@ from attention_core.hub.run import run, text_inputs
 from attention_core.models import load
 from attention_core.weights import read_weights, write_weights
 from tests.support import tiny_hub
-
-MOST = 2_000
-
-
-@contextmanager
-def full_disk():
-    """Let no file grow beyond MOST bytes, as where the disk is full: what is behind is not written."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+from tests.support.faults import KILLED, MOST, full_disk
 
 
 @pytest.fixture(scope="module")
@@ -99,27 +85,6 @@ def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(
     assert (folder / "model.safetensors").read_bytes() == (model_folders / "decoder" / "model.safetensors").read_bytes()
 
 
-KILLED = """
-import os, signal, sys
-from huggingface_hub import constants
-endpoint, *caches = sys.argv[1:]
-constants.ENDPOINT = endpoint
-constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-from attention_core.hub.catalogue import fetch, look_up_model
-look_up_model("someone/tiny")  # imports what each child needs
-def begin(cache, share):
-    def progress(done, total):
-        if done > share * total:
-            os.kill(os.getpid(), signal.SIGKILL)
-    constants.HF_HUB_CACHE = cache
-    fetch(look_up_model("someone/tiny"), progress)
-for cache, share in zip(caches, SHARES):
-    child = os.fork()
-    if not child:
-        begin(cache, share)
-        os._exit(1)
-    print(-os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
 SHARES = (0.1, 0.5, 0.9)
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import warnings
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,19 @@ def hostile_visitor(start_app, root, model_folders, monkeypatch):
     gc.freeze()  # what other tests have left in this process would be searched on the visitor's time
     yield HostileVisitor(start_app(), root, monkeypatch)
     gc.unfreeze()
+
+
+@pytest.fixture
+def start_app(root, monkeypatch: pytest.MonkeyPatch):
+    """A function that runs app.py without a browser, for tests that need a setting of their own before."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Streamlit's imports warn; warnings of the app's runs still fail tests
+        from tests.support.app import App
+    monkeypatch.chdir(root)
+    return lambda: App(root / "app.py", default_timeout=60).run()
+
+
+@pytest.fixture
+def app(start_app):
+    """app.py, run once without a browser: `app.switch_page("pages/pixels/page.py").run()` goes to a page."""
+    return start_app()

@@ -9,6 +9,13 @@ from attention_core.data import drawing as strokes
 from attention_core.data.drawing import BOX, SIDE, CanvasRemark, canvases_to_images, draw_paths, ink_of, prepare
 from attention_core.data.mnist import DataError, data_folder, load_mnist, read_digits, read_idx
 from attention_core.data.presets import preset_paths
+from tests.support.drawings import (
+    COLOURS,
+    centre_of_mass,
+    difference,
+    extent,
+    preset_canvas,
+)
 from tests.support.tiny_data import idx_bytes
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
@@ -102,33 +109,6 @@ def test_real_test_digits_are_the_ones_that_everybody_knows(data_folder):
     assert digits.labels[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
 
 
-DARK, LIGHT = (17, 21, 26), (244, 246, 248)
-COLOURS = {
-    "black on white": ((0, 0, 0), (255, 255, 255)),
-    "light on dark": (LIGHT, DARK),
-    "red on blue": ((220, 30, 30), (20, 40, 160)),
-    "yellow on grey": ((250, 230, 60), (120, 120, 120)),
-}
-
-
-def preset_canvas(digit, side=256, size=1.0, shift=(0.0, 0.0), width=0.075, colours="black on white"):
-    """Return a preset drawn at a size (share of the canvas) and shifted (share of the room that is left)."""
-    paths = [path * size for path in preset_paths(digit, side)]
-    room = side * (1 - size)
-    moved = [path + np.array(shift) * room for path in paths]
-    return draw_paths(moved, side, width * side * size, *COLOURS[colours])
-
-
-def centre_of_mass(image):
-    places = np.arange(SIDE)
-    return (image.sum(1) @ places) / image.sum(), (image.sum(0) @ places) / image.sum()
-
-
-def extent(image):
-    rows, columns = np.nonzero(image)
-    return max(np.ptp(rows), np.ptp(columns)) + 1
-
-
 ALL = [
     preset_canvas(digit, side, size, shift, width, colours)
     for digit in range(10)
@@ -171,12 +151,6 @@ def test_drawings_are_like_mnist_s_digits_which_hardly_change_when_prepared_agai
     for image in load_mnist("t10k", data_folder).images[:50]:
         large = np.kron(image, np.ones((8, 8), np.uint8))  # as if somebody had drawn it on a canvas
         assert np.abs(prepare(large).image - image / 255).mean() < 0.03
-
-
-def difference(one, other):
-    """Mean difference of two pictures, apart from a step of one whole pixel (the centre is laid on whole pixels)."""
-    steps = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
-    return min(np.abs(one - np.roll(other, step, (0, 1))).mean() for step in steps)
 
 
 @pytest.mark.parametrize("digit", [0, 4, 7])
