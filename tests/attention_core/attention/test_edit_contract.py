@@ -4,34 +4,12 @@ The recomputation takes the place of the model's attention, so that all that lie
 nothing of scores that stand for weights: a weight is set after the softmax, and the others of its row are multiplied.
 """
 
-import sys
-from collections.abc import Sequence
 from functools import cache
 
 import pytest
 import torch
 
-from attention_core import AttentionTrace
-from attention_core.attention import attend as attention
-from attention_core.attention.edits import (
-    EDITS,
-    BlockEdge,
-    BlockKeys,
-    DropHead,
-    EditError,
-    HeadRef,
-    NoScale,
-    OutputFrom,
-    PatternFrom,
-    PermuteKeys,
-    SetScore,
-    SetWeights,
-    Temperature,
-    Uniform,
-)
-from attention_core.attention.scores import ScaledDot
-from attention_core.attention.trace import AttentionScores
-from attention_core.attention.types import AttentionOutput
+from attention_core.attention.edits import EDITS, DropHead, EditError, SetWeights, Temperature, Uniform
 from attention_core.data.next_words import read_line
 from attention_core.data.pieces import START
 from attention_core.data.questions import question_words, word_ids_of
@@ -42,68 +20,16 @@ from attention_core.models import MODELS, load
 from attention_core.models.next_word import CONFIGS
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from tests.support import shown_code as shown
-from tests.support.edited_weights import (
-    weights_of,
-)
-from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
+from tests.support.every_edit import edits_for
+from tests.support.own_edits import OwnEdit
+from tests.support.plain_attention import Plainly, by_hand
 from tests.support.shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
 
-RUN = HeadRef("another model", "another input")
 PIECES = torch.arange(1, 12)
 PLACES = [("encoder", 1), ("decoder", 0), ("cross", 2)]
 
 
 # -- a plain recomputation ---------------------------------------------------------------------------------------------
-
-
-def scores_of(score, query, key, edits):
-    if NoScale() in edits:
-        score = score.base if score.cap is None else ScaledDot(1.0, score.cap)
-    return score.to(torch.float64)(query.double(), key.double())
-
-
-def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_softmax=True, with_weights=False, **_):
-    """Attend as attend() does, one head of one item after the other, in float64."""
-    score, shape = score or ScaledDot(), (*query.shape[:3], key.shape[2])
-    seen = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
-    weights, context = torch.zeros(shape, dtype=torch.float64), torch.zeros(*shape[:3], value.shape[-1]).double()
-    for item in range(shape[0]):
-        own = None if mask is None else seen[item]
-        of_item = AttentionScores(
-            query=query[item], key=key[item], score=score, mask=own, has_softmax=has_softmax, edits=edits
-        )
-        for head in range(shape[1]):
-            orders = [edit.key_order(of_item, head) for edit in edits if isinstance(edit, PermuteKeys)]
-            scores = scores_of(score, query[item, head], key[item, head], edits)
-            weights[item, head] = weights_of(head, scores, seen[item, head], edits, has_softmax, *(orders or [None]))
-            context[item, head] = weights[item, head] @ value[item, head].double()
-            for edit in edits:
-                if isinstance(edit, DropHead) and edit.head == head:
-                    context[item, head, slice(None) if edit.query is None else edit.query] = 0
-                if isinstance(edit, OutputFrom) and edit.head == head:
-                    context[item, head] = edit.output.double()
-                if isinstance(edit, OwnEdit) and edit.head in (None, head):
-                    edit.plain_context(context[item, head])
-    return AttentionOutput(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
-
-
-class Plainly:
-    """Lets models attend plainly inside the block."""
-
-    def __init__(self, monkeypatch):
-        self._context = monkeypatch.context()
-
-    def __enter__(self):
-        patch = self._context.__enter__()
-        for name, module in list(sys.modules.items()):
-            if name.startswith("attention_core.") and getattr(module, "attend", None) is REAL:
-                patch.setattr(module, "attend", plain_attend)
-
-    def __exit__(self, *reason):
-        self._context.__exit__(*reason)
-
-
-REAL = attention.attend
 
 
 # -- the models --------------------------------------------------------------------------------------------------------
@@ -204,49 +130,6 @@ def test_every_model_is_here():
 # -- the edits ---------------------------------------------------------------------------------------------------------
 
 
-def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
-    """Return every kind of edit, several ways, for the last query that sees anything and two keys that it sees."""
-    head = trace.n_heads - 1
-    sees = [query for query in range(trace.n_queries) if trace.weights(head, [query]).count_nonzero() > 0]
-    query = sees[-1] if trace.n_queries < 100 else 410
-    keys = trace.weights(head, [query])[0].abs().topk(min(3, trace.n_keys)).indices.tolist()
-    first, last = keys[0], keys[-1]
-    pattern = trace.replace((Temperature(3.0),)).weights(head)
-    output = trace.context(0).flip(0) + 0.1
-    return {
-        "block keys": [BlockKeys((first,))],
-        "block keys of a head": [BlockKeys((first, last), head=head)],
-        "block edge": [BlockEdge(query, last, head=head)],
-        "set score": [SetScore(query, last, 3.0, head=head)],
-        "set score in all heads": [SetScore(query, last, -2.0)],
-        "set weight": [SetWeights(query, ((last, 0.4),), head=head)],
-        "set two weights": [SetWeights(query, ((last, 0.3),)), SetWeights(query, ((first, 0.2),), head=head)],
-        "set a weight of 0": [SetWeights(query, ((first, 0.0),))],
-        "set a weight of 1": [SetWeights(query, ((last, 1.0),))],
-        "set a row": [SetWeights(query, ((first, 0.25), (last, 0.75)))],
-        "set a weight, not renormalised": [SetWeights(query, ((last, 0.9),), renormalised=False)],
-        "uniform": [Uniform()],
-        "uniform in a head": [Uniform(head=head)],
-        "permuted": [PermuteKeys(5)],
-        "temperature": [Temperature(0.5)],
-        "temperature of a head": [Temperature(2.0, head=head)],
-        "no scale": [NoScale()],
-        "drop head": [DropHead(head)],
-        "drop head for a query": [DropHead(head, query)],
-        "pattern from": [PatternFrom(head, RUN, pattern)],
-        "output from": [OutputFrom(0, RUN, output)],
-        "add to a score": [AddToScore(query, last, 1.5, head=head)],
-        "scale scores": [ScaleScores(first, 2.0, head=head)],
-        "score of a neighbour": [ScoreOfNeighbour(query, last)],
-        "halve a weight": [HalveWeight(query, first, head=head)],
-        "turn an output": [TurnOutput(head=head)],
-        "all together": [
-            *(Temperature(2.0), BlockKeys((first,)), Uniform(head=head)),
-            *(SetScore(query, last, 1.0), SetWeights(query, ((last, 0.5),))),
-        ],
-    }
-
-
 def test_every_kind_of_edit_is_here():
     used = {edit.name for edits in edits_for(traced("translator-dot")).values() for edit in edits}
     assert used == {*EDITS, *(kind.name for kind in OwnEdit.__subclasses__())}
@@ -303,22 +186,6 @@ def test_a_network_without_attention_says_that_nothing_can_be_changed(name):
 
 
 # -- models that the transformers library runs -------------------------------------------------------------------------
-
-
-def by_hand(plans):
-    """Return an attention function for the library that attends plainly, with edits by the number of its call."""
-    calls = []
-
-    def attend_by_hand(module, query, key, value, mask, scaling=None, **_):
-        shared = query.shape[1] // key.shape[1]
-        key, value = (one.repeat_interleave(shared, 1) for one in (key, value))
-        if getattr(module, "is_causal", False) and query.shape[2] > 1:
-            mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()[None, None]
-        given = {"score": ScaledDot(scaling), "mask": mask, "edits": plans.get(len(calls), ())}
-        calls.append(module)
-        return plain_attend(query, key, value, **given).context.transpose(1, 2).contiguous(), None
-
-    return attend_by_hand
 
 
 LIBRARY = {

@@ -1,17 +1,15 @@
 """Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
 
-import asyncio
 import json
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
-from starlette.applications import Starlette
 
+from tests.support.hall_requests import request
 from ui.hosting.bounds import HALL_PHONES, HALL_QUESTIONS
 from ui.lecture.hall import rooms as hall_rooms
-from ui.lecture.hall import routes as hall_routes
 from ui.lecture.hall.rooms import HallQuestion, RoomError, Rooms
 
 COLOURS = HallQuestion("Draw a digit", "Which colour?", ("red", "blue", "green"))
@@ -116,34 +114,6 @@ def test_two_processes_share_a_file(rooms, room):
     number = rooms.ask(room, COLOURS)
     other.answer(room, number, PHONES[3], 1)
     assert rooms.reveal(room, COLOURS, [1]).counts == (0, 1, 0)
-
-
-def request(rooms, monkeypatch, method, place, body=b"", **headers):
-    """Return status and JSON of what the server answers."""
-    monkeypatch.setattr(hall_routes, "ROOMS", rooms)
-    hall_routes._states.clear()
-    path, _, query = place.partition("?")
-    heads = {"content-length": str(len(body)), **headers}
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in heads.items()],
-    }
-    sent = []
-
-    async def receive():
-        return {"type": "http.request", "body": body}
-
-    async def send(message):
-        sent.append(message)
-
-    asyncio.run(Starlette(routes=hall_routes.routes())(scope, receive, send))
-    content = b"".join(message.get("body", b"") for message in sent)
-    is_json = content and not content.startswith(b"<!doctype")
-    return sent[0]["status"], json.loads(content) if is_json else content
 
 
 def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
