@@ -20,8 +20,6 @@ KINDS += ("button_group", "radio")
 
 COMMANDS = ("_asked", "_picked", "_weight_of")
 """Boxes that say what to do next and not what is shown: a model to load, whose weight to set, a cell to go to."""
-
-
 PRESSED = re.compile("preset|example|next|previous|switch|random|scatter|compose|shuffle|reverse|undo|clear|more|fewer")
 """Buttons that change what is shown, by their keys."""
 

@@ -10,113 +10,24 @@ import pytest
 import torch
 
 from attention_core.attention.edits import EDITS, DropHead, EditError, SetWeights, Temperature, Uniform
-from attention_core.data.next_words import read_line
-from attention_core.data.pieces import START
-from attention_core.data.questions import question_words, word_ids_of
 from attention_core.hub.tracing import run_model
-from attention_core.inference.sentiment import read_sentence
-from attention_core.inference.translation import explain_layers, read_source, translation_of
 from attention_core.models import MODELS, load
-from attention_core.models.next_word import CONFIGS
-from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from tests.support import shown_code as shown
 from tests.support.every_edit import edits_for
+from tests.support.model_answers import (
+    BY_THE_LIBRARY,
+    CASES,
+    LIBRARY,
+    PIECES,
+)
 from tests.support.own_edits import OwnEdit
 from tests.support.plain_attention import Plainly, by_hand
-from tests.support.shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
-
-PIECES = torch.arange(1, 12)
-PLACES = [("encoder", 1), ("decoder", 0), ("cross", 2)]
-
+from tests.support.shown_code import drawing
 
 # -- a plain recomputation ---------------------------------------------------------------------------------------------
 
 
 # -- the models --------------------------------------------------------------------------------------------------------
-
-
-def judged(model, edits):
-    return model(read_sentence(SENTENCE).pieces[None], edits=edits).logits
-
-
-def translated(model, edits):
-    return model(read_source(SOURCE).ids[None], torch.tensor([[START, *SAID[:-1]]]), edits=edits).logits
-
-
-def transformed(place):
-    def ask(model, edits):
-        fed = torch.tensor([[START, *SAID[:-1]]])
-        return model(read_source(SOURCE).ids[None], fed, edits={place: edits}).logits
-
-    return ask
-
-
-def asked(scoring):
-    picture, words = drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([word_ids_of(question_words(QUESTION))])
-    return lambda model, edits: model(picture, words, scoring, edits=edits).logits
-
-
-def pictured(*size, looks=None):
-    def ask(model, edits):
-        more = () if looks is None else (looks,)
-        return model(drawing(*size)[None], *more, edits=edits).logits
-
-    return ask
-
-
-def told(model, edits):
-    return model(drawing(64, 64).expand(1, 4, -1, -1), torch.tensor([[0, 0, 0, 5]]), edits=edits).logits
-
-
-def question_trace(scoring):
-    words = question_words(QUESTION)
-    return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), words, scoring).looks[0]
-
-
-def layer(place):
-    return lambda model: explain_layers(model, read_source(SOURCE), translation_of(SAID))[place]
-
-
-def matched(model, edits):
-    return model(torch.tensor([[1, 5, 25, 7]]), edits=edits).logits
-
-
-def foreseen(model, edits):
-    return model(PIECES[None], edits=edits).logits
-
-
-def said_next(model, edits):
-    return model(torch.tensor([read_line("Tom helped Mary.").ids]), edits=edits).logits
-
-
-def first_trace(name):
-    """Return what gives the first of the traces whose lines of code are run."""
-    return lambda model: next(iter(shown.TRACES[name](name, model, ())))
-
-
-ASKED = {
-    **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), pictured(28, 28)),
-    **dict.fromkeys(("feature-mask", "feature-mean"), pictured(60, 60)),
-    "digit-reader": pictured(48, 192, looks=2),
-    **dict.fromkeys(("scene-caption", "scene-caption-together"), told),
-    **{f"match3-{head}": matched for head in ("pairwise", "simplicial", "one-layer", "two-layers")},
-    **{f"next-word-{variant}": said_next for variant in CONFIGS if variant != "over-queries"},
-    **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), judged),
-    **{
-        f"translator-{kind}": translated for kind in ("none", "none-256", "mean", "dot", "general", "additive", "plain")
-    },
-    "language-recurrent": foreseen,
-}
-CASES = {
-    **{name: (name, ask, first_trace(name)) for name, ask in ASKED.items()},
-    "pixel-notes-product": ("pixel-notes-product", pictured(28, 28), lambda model: model.trace(drawing(28, 28))),
-    **{f"scene-question {by}": ("scene-question", asked(by), question_trace(by)) for by in QUESTION_SCORINGS},
-    **{
-        f"transformer {' '.join(map(str, at))}": ("translator-transformer", transformed(at), layer(at)) for at in PLACES
-    },
-}
-BY_THE_LIBRARY = {"digit-vit", "tatoeba-llama"}
-"""Models whose attention the transformers library asks for."""
 
 
 def test_every_model_is_here():
@@ -158,19 +69,19 @@ def assert_alike(found, expected):
 @pytest.mark.parametrize("case", CASES)
 @torch.inference_mode()
 def test_what_a_model_answers_with_an_edit_is_what_a_plain_recomputation_gives(case, monkeypatch):
-    name, ask, _ = CASES[case]
+    name, logits_of, _ = CASES[case]
     model, trace = load(name, "cpu").requires_grad_(False), traced(case)
-    plain, n_done = ask(model, ()), 0
-    assert torch.equal(ask(model, []), plain), "no edit changes no bit"
+    plain, n_done = logits_of(model, ()), 0
+    assert torch.equal(logits_of(model, []), plain), "no edit changes no bit"
     for words, edits in edits_for(trace).items():
         reason = refusal(lambda edits=edits: trace.replace(edits))
         if reason is not None:
             assert len(reason) > 20
-            assert refusal(lambda edits=edits: ask(model, edits)) == reason, words
+            assert refusal(lambda edits=edits: logits_of(model, edits)) == reason, words
             continue
-        found = ask(model, edits)
+        found = logits_of(model, edits)
         with Plainly(monkeypatch):
-            expected = ask(model, edits)
+            expected = logits_of(model, edits)
         assert_alike(found, expected)
         n_done += not torch.equal(found, plain)
     assert n_done >= (2 if trace.n_keys == 1 else 7), "edits change answers"
@@ -186,12 +97,6 @@ def test_a_network_without_attention_says_that_nothing_can_be_changed(name):
 
 
 # -- models that the transformers library runs -------------------------------------------------------------------------
-
-
-LIBRARY = {
-    "digit-vit": lambda model: (model.vit, {"pixel_values": 1 - 2 * drawing(28, 28)[None, None]}),
-    "tatoeba-llama": lambda model: (model, {"input_ids": PIECES[None]}),
-}
 
 
 @pytest.mark.parametrize("name", LIBRARY)
