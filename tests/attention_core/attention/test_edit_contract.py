@@ -14,20 +14,10 @@ from attention_core.hub.tracing import run_model
 from attention_core.models import MODELS, load
 from tests.support import shown_code as shown
 from tests.support.every_edit import edits_for
-from tests.support.model_answers import (
-    BY_THE_LIBRARY,
-    CASES,
-    LIBRARY,
-    PIECES,
-)
+from tests.support.model_answers import BY_THE_LIBRARY, CASES, LIBRARY, PIECES
 from tests.support.own_edits import OwnEdit
 from tests.support.plain_attention import Plainly, by_hand
 from tests.support.shown_code import drawing
-
-# -- a plain recomputation ---------------------------------------------------------------------------------------------
-
-
-# -- the models --------------------------------------------------------------------------------------------------------
 
 
 def test_every_model_is_here():
