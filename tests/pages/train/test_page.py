@@ -1,7 +1,6 @@
 """Train it yourself, without a browser: Start, Pause, the film, controls, one training at a time, files, bad input."""
 
 import re
-import time
 
 import pytest
 import streamlit as st
@@ -15,6 +14,7 @@ from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
 from tests.support.app import data_of, draw_strokes, html_of, html_with, open_page, rerun, set_fields, text_of
+from tests.support.waiting import wait_until
 from ui.job_queue import queue_of
 
 PAGE = "pages/train/page.py"
@@ -31,11 +31,7 @@ def short(monkeypatch, tmp_path):
 
 
 def until(stage: TrainingStage, training: Training) -> None:
-    for _ in range(600):
-        if training.stage is stage:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{training.stage}, {training.remark}")
+    wait_until(lambda: training.stage is stage)
 
 
 def trained(page, button: str = "train_start"):
@@ -165,7 +161,8 @@ def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     first.resume("a", "here")
     until(TrainingStage.TRAINS, first)
     second.resume("b", "there")
-    time.sleep(0.5)
+    n_steps = first.run.step
+    wait_until(lambda: first.run.step > n_steps + 5)
     assert (second.stage, second.n_before, second.run.step) == (TrainingStage.WAITS, 1, 0)
     monkeypatch.setattr(training, "PATIENCE", 0.2)
     until(TrainingStage.RESTS, first)

@@ -213,7 +213,7 @@ def test_remote_control_leads_to_one_experiment_and_digits_to_every_screen(lectu
     page = lecture("translate?lecture=1")
     for _ in range(20):
         page.keyboard.press("PageDown")
-        settle(page, 600)
+        settle(page)
         if "question=" in page.url:
             break
     (chosen,) = [question for question in entry_of("translate").questions if question.in_lecture]
@@ -225,9 +225,9 @@ def test_remote_control_leads_to_one_experiment_and_digits_to_every_screen(lectu
     page.locator(CHIP).wait_for()
     page.keyboard.press("4")
     page.wait_for_url("**question=length**")
-    settle(page, 600)
+    settle(page)
     page.keyboard.press("PageUp")
     page.wait_for_url(f"**question={chosen.slug}**")
-    settle(page, 600)
+    settle(page)
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="Inside a transformer", exact=True).wait_for()
