@@ -25,7 +25,7 @@ NAMED = {
     "pixels?tab=learned": "[role=tab][aria-selected=true]",
     "memory?tab=steps&reading=bidirectional": "[role=tab][aria-selected=true]",
     "vectors?tab=notations": "details[open] summary",
-    "translate?tab=steps": ".st-key-numbers h3",
+    "translate?tab=steps": "h3#all-the-numbers",
 }
 """By links to a tab, to the first one, to a section of More and to all the numbers: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
@@ -111,7 +111,7 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
     drawn.keyboard.press("Escape")
     drawn.get_by_test_id("stPageLink").filter(has_text="Find the digit").last.click()
     drawn.get_by_role("heading", name="Find the digit", exact=True).wait_for()
-    run_to_the_end(drawn, 800)
+    run_to_the_end(drawn)
     drawn.get_by_role("button", name="Take it along").click()
     broken = tmp_path / "broken.json"
     broken.write_text(file.read_text()[:-9])
