@@ -76,6 +76,8 @@ def committed_costs() -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class TrainingAlignment:
+    """The alignment of a sentence pair at one moment of a training."""
+
     step: int  # parameter updates so far
     weights: Tensor  # (n_target_words, n_source_words), the ends included; each row sums to 1
     sharpness: float  # 1 = every word looks at one place, 0 = everywhere alike (1 - mean entropy / log n)

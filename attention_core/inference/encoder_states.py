@@ -98,6 +98,8 @@ def _states(model: Translator, source: SourceSentence, n_words: int) -> tuple[Te
 
 
 class Collapse(NamedTuple):
+    """The states of a sentence and the one vector, their weighted sum, that becomes of them."""
+
     words: list[str]  # n texts
     states: Tensor  # (n, d)
     weights: Tensor  # (n,), the first decoder state's; they sum to 1

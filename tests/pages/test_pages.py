@@ -52,18 +52,24 @@ def test_missing_weights_are_told_on_the_page_and_the_drawing_stays(weights, sta
     assert page.session_state[f"{name}_drawing"]["objects"]
 
 
-def test_every_page_is_a_file_with_an_address_and_a_question_of_its_own(root):
+def test_list_equals_the_files_in_the_folder(root):
     folders = {path.parent.name for path in (root / "pages").glob("*/page.py")}
     assert folders
     assert {entry.name for entry in PAGES} == folders
+
+
+def test_addresses_differ_from_each_other():
     addresses = [entry.url_path for entry in PAGES]
     assert len(set(addresses)) == len(addresses)
+
+
+def test_each_page_says_which_question_it_answers():
     for entry in PAGES:
         assert entry.title
         assert entry.question.endswith("?"), entry.name
 
 
-def test_start_and_the_menu_at_every_foot_lead_to_every_other_page(app):
+def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
     rerun(app, take_along=True)
     link = next(link.proto for link in app.get("page_link") if link.proto.label == "Other notations")
     app.switch_page(path_of(entry_of(link.page)))
@@ -72,6 +78,9 @@ def test_start_and_the_menu_at_every_foot_lead_to_every_other_page(app):
     assert len(tables) == 1
     for name in ("$QW$, $KW$, $VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
         assert name in tables[0]
+
+
+def test_start_page_leads_to_every_other_page(app):
     targets = {link.proto.page for link in app.get("page_link")}
     assert {entry.url_path for entry in PAGES[1:]} <= targets
 

@@ -89,7 +89,7 @@ def test_alignments_share_a_scale_and_their_rows_answer_the_mouse():
     assert bar["name"] == ["", "1/4", ""]
     spec = CHARTS["alignment"]().to_dict()
     assert any(
-        parameter["name"] == "looked" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
+        parameter["name"] == "hovered_row" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
     )
 
 

@@ -61,7 +61,7 @@ def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(visit):
     assert "vectors_scoring" not in [box.key for box in page.selectbox]
 
 
-def test_what_the_browser_computes_is_what_python_does_and_edges_of_a_graph_its_mask(page):
+def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
     for preset in ("pairs", "huge", "projections", "causal"):
         shown = pairs(choose(page, "selectbox", "preset", preset))
         given = {name: np.array(rows) for name, rows in shown["given"].items()}
@@ -69,14 +69,6 @@ def test_what_the_browser_computes_is_what_python_does_and_edges_of_a_graph_its_
         allowed = np.ones(scores.shape) if shown["allowed"] is None else np.array(shown["allowed"])
         powers = np.exp(scores) * allowed
         np.testing.assert_allclose(powers / powers.sum(1, keepdims=True), shown["weights"], atol=1e-12)
-    shown = pairs(choose(page, "selectbox", "preset", "graph"))
-    assert shown["edges"] == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
-    assert np.array(shown["weights"])[0, 3:].tolist() == [0, 0]
-    shown = pairs(sound(set_fields(page, edges=[15])))
-    assert shown["edges"] == [[0, 4]]
-    assert (np.array(shown["weights"])[0] > 0).tolist() == [True, False, False, False, True]
-    assert page.query_params["edges"] in ("15", ["15"])
-    assert pairs(sound(set_fields(page, edges=[])))["allowed"] is None
 
 
 def test_the_softmax_is_switched_off_and_told_in_the_address(page):
@@ -161,9 +153,23 @@ def test_only_arrows_are_said_to_have_moved_where_nothing_else_changed(page):
     assert not pairs(page)["alone"]
 
 
-def test_slips_are_put_right_and_the_chosen_cell_is_written_out_beside_the_matrix(page):
+def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):
+    shown = pairs(choose(page, "selectbox", "preset", "graph"))
+    assert shown["edges"] == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
+    assert np.array(shown["weights"])[0, 3:].tolist() == [0, 0]
+    shown = pairs(sound(set_fields(page, edges=[15])))
+    assert shown["edges"] == [[0, 4]]
+    assert (np.array(shown["weights"])[0] > 0).tolist() == [True, False, False, False, True]
+    assert page.query_params["edges"] in ("15", ["15"])
+    assert pairs(sound(set_fields(page, edges=[])))["allowed"] is None
+
+
+def test_slips_of_other_texts_are_put_right(page):
     open_tab(page, "notations")
     assert all(words in text_of(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
+
+
+def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
     set_fields(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
     assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot 0.75 + 2 \cdot 1 = 2.75" in "".join(one.value for one in page.latex)
 

@@ -23,11 +23,17 @@ def send(state, first, *, late=False):
     tabs.on_drag()
 
 
-def test_a_dragged_arrow_changes_its_table_and_all_nine_weights_unless_it_is_too_old(state):
+def test_a_dragged_arrow_changes_its_table(state):
     send(state, (0.25, -1))
     assert problem.CELLS.value["X"][0] == [0.25, -1]
+
+
+def test_a_message_older_than_a_change_in_python_is_dropped(state):
     send(state, (0.25, -1), late=True)
     assert problem.CELLS.value["X"][0] == [1, 0.5]
+
+
+def test_moving_a_vector_changes_all_nine_weights(state):
     present, before = problem.problem_in_tables(), problem.problem_before()
     assert (present.tables["X"] != before.tables["X"]).any(1).tolist() == [True, False, False]
     assert ((problem.attention(present).weights() - problem.attention(before).weights()).abs() > 0.03).all()
