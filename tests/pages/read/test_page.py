@@ -138,7 +138,7 @@ def read_now(page) -> str:
 
 
 def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_above(page):
-    assert read_now(open_tab(page, "start")) == ""
+    assert read_now(open_tab(page, "try")) == ""
     assert read(set_fields(page, after=2)) == "415"
     assert read_now(page) == "415"
     assert "As it was: **31415**" in texts(page)
