@@ -27,7 +27,7 @@ WAYS = {
         {"model_what": "A recording"},
     ],
     "train": [
-        {"train_tab": "compare"},
+        {"take_along": True},
         *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
     ],
     "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
