@@ -88,9 +88,8 @@ def test_alignments_share_a_scale_and_their_rows_answer_the_mouse():
     assert bar["number"].tolist() == [0.0, 0.25, 1.0]
     assert bar["name"] == ["", "1/4", ""]
     spec = CHARTS["alignment"]().to_dict()
-    assert any(
-        parameter["name"] == "hovered_row" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
-    )
+    (hovered,) = [parameter for parameter in spec["params"] if parameter["name"] == "hovered_row"]
+    assert hovered["select"]["on"] == "pointerover"
 
 
 def test_steps_of_the_unrolled_network_light_their_marks_and_scores_begin_at_the_lowest():
