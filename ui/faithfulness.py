@@ -55,7 +55,7 @@ class KeysInPicture(NamedTuple):
     high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
 
 
-def faithfulness_tab(
+def draw_faithfulness(
     name: str,  # the page's
     model: str,  # the trained model's name, whose card says how it does over many inputs; another's has none
     part: str,  # what is erased, in the plural, such as "ink pixels"
@@ -65,8 +65,8 @@ def faithfulness_tab(
     answer: str = "",  # says what the answer is, where the page does not
     is_on_demand: bool = False,  # whether a button asks for the figures, since they may take long
     load: Callable[[str], Any] = model_or_stop,  # returns the model of the name
-) -> Tab:
-    """Return the section in which every page asks the same of its own map: whether it explains the answer."""
+) -> None:
+    """Draw what every page asks of its own map: whether it explains the answer."""
 
     def portions():
         loaded = load(model)
@@ -83,31 +83,33 @@ def faithfulness_tab(
             otherwise = f" With {instead} instead: {' and '.join(areas)}."
         st.markdown(f"**{assessment.verdict(result, part)}**{otherwise}")
 
-    def section() -> None:
-        task = ("faithfulness", name, model, content_key(inputs))
-        try:
-            if is_on_demand:
-                result = result_on_demand(task, "Erase one after another", f"{name}_doubts", portions, write_verdict)
-            else:
-                result = queued_result(task, portions, write_verdict)
-        except (ModelError, UnsupportedError) as error:
-            st.info(error_markdown(error))
-            return
-        if result is None:
-            return
-        write_verdict(result)
-        if caption := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
-            st.caption(caption)
-        left, right = st.columns([1.15, 1], gap="large")
-        with left:
-            _curves(name, result, part)
-        with right:
-            _adversarial_weights(name, result, over)
-            with st.container(key=f"desk_{name}_without"):
-                _heads(name, result)
-        _over_many(model, result)
+    task = ("faithfulness", name, model, content_key(inputs))
+    try:
+        if is_on_demand:
+            result = result_on_demand(task, "Erase one after another", f"{name}_doubts", portions, write_verdict)
+        else:
+            result = queued_result(task, portions, write_verdict)
+    except (ModelError, UnsupportedError) as error:
+        st.info(error_markdown(error))
+        return
+    if result is None:
+        return
+    write_verdict(result)
+    if caption := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
+        st.caption(caption)
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        _curves(name, result, part)
+    with right:
+        _adversarial_weights(name, result, over)
+        with st.container(key=f"desk_{name}_without"):
+            _heads(name, result)
+    _over_many(model, result)
 
-    return Tab("doubts", "Is this map an explanation?", section)
+
+def faithfulness_tab(*args: Any, **kwargs: Any) -> Tab:
+    """Return the same as a section of a page with tabs."""
+    return Tab("doubts", "Is this map an explanation?", lambda: draw_faithfulness(*args, **kwargs))
 
 
 def _on_device_of(model: nn.Module, value: Any) -> Any:

@@ -23,7 +23,9 @@ from ui.edits.edit_list import ListedEdit as ListedEdit
 from ui.edits.edit_list import input_hash as input_hash
 from ui.edits.edit_list import name_in_stack as name_in_stack
 from ui.edits.outcome import AS_COMPUTED as AS_COMPUTED
+from ui.edits.outcome import describe_change as describe_change
 from ui.edits.outcome import difference as difference
+from ui.edits.outcome import draw_outcome as draw_outcome
 from ui.edits.outcome import show_change as show_change
 from ui.edits.outcome import show_contexts as show_contexts
 from ui.edits.outcome import show_outcome as show_outcome

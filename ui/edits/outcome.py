@@ -41,6 +41,13 @@ def show_outcome(
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     before, after = (np.asarray(probabilities, float) for probabilities in (before, after))
     st.markdown(describe_change(labels, before, after))
+    draw_outcome(labels, before, after, names)
+
+
+def draw_outcome(
+    labels: Sequence[str], before: np.ndarray, after: np.ndarray, names: tuple[str, str] = AS_LEARNED
+) -> None:
+    """Draw an answer's probabilities as learned and changed, beside each other."""
     likeliest = sorted(np.argsort(-np.maximum(before, after))[:MAX_ANSWERS].tolist())
     answers, pair = [labels[index] for index in likeliest], [before[likeliest].tolist(), after[likeliest].tolist()]
     alt = "The answer's probabilities as learned and changed"
