@@ -12,7 +12,7 @@ from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.inference import word_orders as orders
 from attention_core.inference.translation import SourceSentence, read_source
-from pages.transformer.experiment import EDITS, NAME, Experiment, edited, translate_sources
+from pages.transformer.reading import EDITS, NAME, Reading, edited, translate_sources
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import cached_computation
@@ -81,13 +81,13 @@ def _verdict(is_reordered: bool, changed: Tensor, french: list[str]) -> str:
     return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
-def two_orders(experiment: Experiment) -> None:
+def two_orders(reading: Reading) -> None:
     """Draw each piece's numbers in the typed order and in the other, without positions and with them."""
-    source = read_source(experiment.text)
+    source = read_source(reading.text)
     order, reordered, positions = _second_order(source)
-    reordered_experiment = experiment._replace(edits=orders.reordered_edits(experiment.edits, positions))
+    reordered_reading = reading._replace(edits=orders.reordered_edits(reading.edits, positions))
     comparisons = {
-        title: _compare_orders(edited(experiment, with_positions=with_positions), source, order)
+        title: _compare_orders(edited(reading, with_positions=with_positions), source, order)
         for title, with_positions in HALVES.items()
     }
     n_pieces = len(source.ids) - 1  # the end stays where it is
@@ -98,10 +98,10 @@ def two_orders(experiment: Experiment) -> None:
     columns = {title: shares.tolist() for title, shares in changed.items()}
     halves = []
     for number, title in enumerate(HALVES):
-        if reordered_experiment == experiment:
-            french = translate_sources(experiment, source, reordered, with_positions=HALVES[title])
+        if reordered_reading == reading:
+            french = translate_sources(reading, source, reordered, with_positions=HALVES[title])
         else:
-            inputs = (experiment, source), (reordered_experiment, reordered)
+            inputs = (reading, source), (reordered_reading, reordered)
             french = [translate_sources(*each, with_positions=HALVES[title])[0] for each in inputs]
         verdict = _verdict(order != sorted(order), changed[title], french)
         halves.append(
@@ -130,13 +130,13 @@ def two_orders(experiment: Experiment) -> None:
         )
 
 
-def draw_edited_note(experiment: Experiment) -> None:
+def draw_edited_note(reading: Reading) -> None:
     """Say that attention is changed, if it is, and what the model says as trained."""
-    if not experiment.edits:
+    if not reading.edits:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("Its attention is changed under *Try*.", width="content")
-        (trained,) = translate_sources(Experiment(experiment.text, {}), read_source(experiment.text))
+        st.caption("Its attention is changed.", width="content")
+        (trained,) = translate_sources(Reading(reading.text, {}), read_source(reading.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=EDITS.reset)
 
@@ -154,7 +154,7 @@ def surprise(text: str) -> TryThis:
         _, reordered, _ = _second_order(source)
         heap = " ".join(reordered.words).removesuffix(" .")
         (french, heap_french), (_, ordered_french) = (
-            translate_sources(Experiment(text, {}), source, reordered, with_positions=with_positions)
+            translate_sources(Reading(text, {}), source, reordered, with_positions=with_positions)
             for with_positions in HALVES.values()
         )
         if heap_french == french:

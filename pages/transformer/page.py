@@ -4,23 +4,24 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.inference.translation import read_source
-from pages.transformer.deeper import cost_of_length, measured_cost, order_twice, position_waves
-from pages.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on
 from pages.transformer.first_screen import draw_edited_note, order_buttons, surprise, two_orders
-from pages.transformer.heads import STEPS, all_heads, change_heads, transformer_steps
-from pages.transformer.heads import take_along as export_head
+from pages.transformer.inputs import export_head
+from pages.transformer.numbers import STEPS, draw_numbers
+from pages.transformer.reading import MODEL, NAME, reading_of
 from ui.computed import model_or_fault
-from ui.skeleton import Tab, page_body, page_frame, page_tabs
+from ui.questions import draw_experiment, page_questions
+from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
-from ui.translators import traced_translation, translation_faithfulness
 from ui.try_this import try_this
 from ui.words import reading_remarks, sentence_box
 
 
 def orders() -> None:
-    """Draw both orders of the words, and what stands below them."""
+    """Draw the open experiment, or both orders of the words, all the numbers of a head, and the page's questions."""
+    if draw_experiment(NAME):
+        return
     model, missing = model_or_fault(MODEL)
-    text = sentence_box(NAME, LAYERED)
+    text, reading = sentence_box(NAME, LAYERED), None
     source = read_source(text) if text else None
     with st.container(horizontal=True, gap="small"):
         order_buttons(source)
@@ -28,39 +29,14 @@ def orders() -> None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
     elif text and source:
         reading_remarks(source)
-        experiment = experiment_on(text)
-        draw_edited_note(experiment)
-        two_orders(experiment)
+        reading = reading_of(text)
+        draw_edited_note(reading)
+        two_orders(reading)
         with st.container(key="desk_transformer_numbers"):
             st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
         try_this(NAME, surprise(text))
-
-    tabs, faithfulness = [], []
-    if text and model:
-        tabs = [
-            Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
-            Tab("off", "Try", lambda: change_heads(experiment)),
-            Tab("heads", "All heads", lambda: all_heads(experiment)),
-        ]
-        take_along(lambda: export_head(experiment))
-        traced = traced_translation(TRANSLATOR, text, ())
-        faithfulness = [translation_faithfulness(NAME, text, traced)]
-    page_tabs(
-        NAME,
-        *tabs,
-        more=(
-            Tab("positions", "Where a word stands", position_waves),
-            Tab("twice", "Is the order learned twice?", lambda: order_twice(text)),
-            Tab(
-                "cost",
-                "What it costs",
-                lambda: cost_of_length(len(source.ids) if source else 12),
-                below=Tab("measured", "Time and memory", measured_cost),
-            ),
-            *faithfulness,
-        ),
-        players=(STEPS,),
-    )
+        take_along(lambda: export_head(reading))
+    page_questions(NAME, (lambda: draw_numbers(reading)) if reading else None, players=(STEPS,))
 
 
 page_frame(

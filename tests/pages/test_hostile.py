@@ -16,7 +16,7 @@ WAYS = {
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
-    "transformer": [{}, {"transformer_tab": "positions"}],
+    "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],
     "model": [
         {},
         {"model_second_encoder": "A second text."},

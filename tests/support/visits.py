@@ -165,7 +165,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         button("transformer_switch"),
         button_group("transformer_kind"),
         button("transformer_example_*"),
-        TAB,
+        QUESTION,
     ),
     "pixels": (
         button("pixels_preset_*"),

@@ -116,7 +116,7 @@ def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(vis
 
 def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
     edits = _format([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
-    page = visit("transformer", tab="off", edits=edits)
+    page = visit("transformer", question="off", edits=edits)
     assert page.checkbox(key="transformer_edit_0").label == "Looks away"
     assert "Not applied: the attention that it changes is not here." in text_of(page)
 

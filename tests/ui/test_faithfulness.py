@@ -45,7 +45,7 @@ def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
 
 
 def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(visit):
-    page = visit("transformer", tab="doubts")
+    page = visit("transformer", question="doubts")
     (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
     assert len(data) == 12
     assert data["value"].is_monotonic_decreasing

@@ -42,7 +42,7 @@ def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
 
 
 def test_colour_bars_keep_their_colours_when_the_address_changes(visit, app_url):
-    page = visit(f"{app_url}/transformer?tab=heads")
+    page = visit(f"{app_url}/transformer?question=heads")
     page.locator("svg.marks").first.wait_for()
     settle(page)
     for head in (2, 3):

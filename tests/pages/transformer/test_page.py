@@ -10,9 +10,9 @@ from attention_core.evaluate import translation_figures as training
 from attention_core.evaluate import variants
 from attention_core.inference.translation import read_source
 from pages.transformer import cost
-from pages.transformer.deeper import ROWS
+from pages.transformer.experiments.twice import ROWS
 from tests.support import app as tools
-from tests.support.app import charts, html_of, html_with, leave_and_return, open_page, open_tab, outcome, text_of
+from tests.support.app import charts, html_of, html_with, leave_and_return, open_page, open_question, outcome, text_of
 
 PAGE, NAME = "pages/transformer/page.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -28,7 +28,7 @@ BAD = {
     "no final stop": "the red car is in front of the house",
     "one endless word": "a" * 900,
 }
-TABS = ("heads", "steps", "off", "positions", "cost")
+QUESTIONS = ("", "heads", "off", "positions", "cost")
 
 
 def settled(page):
@@ -53,8 +53,8 @@ def french(page) -> list[list[str]]:
     return [way["french"] for way in orders(page)["ways"]]
 
 
-def n_charts(page, tabs=TABS) -> int:
-    return sum(len(charts(open_tab(page, tab))) for tab in tabs)
+def n_charts(page, questions=QUESTIONS) -> int:
+    return sum(len(charts(open_question(page, slug))) for slug in questions)
 
 
 def test_every_preset_is_translated_and_looked_into(page):
@@ -67,7 +67,7 @@ def test_every_preset_is_translated_and_looked_into(page):
 
 
 def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(page):
-    open_tab(page, "heads")
+    open_question(page, "heads")
     page.segmented_control(key=f"{NAME}_layer").set_value(2)
     page.segmented_control(key=f"{NAME}_head").set_value(4)
     settled(page)
@@ -76,7 +76,7 @@ def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(pa
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-        asked[kind] = next(one.value for one in open_tab(settled(page), "heads").caption if "asks" in one.value)
+        asked[kind] = next(one.value for one in settled(page).caption if "asks" in one.value)
     assert "all English pieces" in asked["encoder"]
     assert "never what comes after" in asked["decoder"]
     assert asked["cross"].startswith("Each French piece asks all English")
@@ -85,13 +85,12 @@ def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(pa
 @pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
-    assert shown in text_of(open_page(app, PAGE, "heads"))
+    assert shown in text_of(open_question(open_page(app, PAGE), "heads"))
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_every_step_can_be_shown(page, kind):
     page.segmented_control(key=f"{NAME}_kind").set_value(kind)
-    open_tab(settled(page), "steps")
     page.session_state[f"{NAME}_step"] = "embedding"
     seen = []
     for _ in range(14):
@@ -105,7 +104,7 @@ def test_every_step_can_be_shown(page, kind):
 
 
 def test_a_head_is_switched_off_and_on_again(page):
-    open_tab(page, "off")
+    open_question(page, "off")
     page.button(key=f"{NAME}_switch").click()
     settled(page)
     assert page.checkbox(key=f"{NAME}_edit_0").label == "Encoder, layer 3, head 1: switched off"
@@ -125,19 +124,19 @@ CROSS = ".".join(f"cross-{layer}-{head}" for layer in range(1, 4) for head in ra
 
 def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translation(visit):
     trained = french(visit(NAME))
-    page = visit(NAME, off=CROSS, tab="heads")
+    page = visit(NAME, off=CROSS)
     assert len(page.session_state[f"{NAME}_edits"]) == 18
     assert "off" not in page.query_params
-    for tab in ("heads", "steps", "off"):
-        assert french(open_tab(page, tab)) != trained
-        assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in html_of(page)
+    assert french(page) != trained
+    for slug in ("heads", "off", ""):
+        assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in html_of(open_question(page, slug))
     page.button(key=f"{NAME}_restore").click()
     assert french(settled(page)) == trained
 
 
 def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     page.segmented_control(key=f"{NAME}_kind").set_value("cross")
-    open_tab(settled(page), "off")
+    open_question(settled(page), "off")
     page.button(key=f"{NAME}_cut").click()
     first = settled(page).session_state[f"{NAME}_edits"][0]
     assert (first.attention, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
@@ -201,7 +200,6 @@ def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text
 
 
 def test_words_tell_of_the_number_that_was_clicked(page):
-    open_tab(page, "steps")
     for kind in ("encoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
         for step in ("scores", "weights"):
@@ -231,7 +229,7 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     typed(page, LAYERED["Adjective after noun"])
-    assert "Processor time of one slow core" in text_of(open_tab(page, "cost"))
+    assert "Processor time of one slow core" in text_of(open_question(page, "cost"))
     n, table = len(read_source(LAYERED["Adjective after noun"]).ids), html_with(page, "steps in a row")
     assert f"6 n d² = {6 * n * 192**2:,}" in table
     assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
@@ -240,7 +238,7 @@ def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     assert "cheaper below n = 191" in text_of(page)
     assert len({one.next_work.split(" = ")[1] for one in cost.layer_costs(191)}) == 1, "there both cost the same"
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
-    assert "No figures were measured beforehand" in text_of(open_tab(page, "cost"))
+    assert "No figures were measured beforehand" in text_of(open_question(page, "cost"))
 
 
 def test_nothing_typed_leaves_positions_and_cost(page):
@@ -248,15 +246,15 @@ def test_nothing_typed_leaves_positions_and_cost(page):
         page.text_input(key=TEXT).set_value(text).run()
         assert page.info
         assert n_charts(page, ("positions", "cost")) == 4
-    assert "only their distance counts" in text_of(open_tab(page, "positions"))
+    assert "only their distance counts" in text_of(open_question(page, "positions"))
 
 
 def test_bad_input_is_answered_and_what_was_not_read_is_told(page):
     for name, text in BAD.items():
         typed(page, text)
         assert len(french(page)) == 2, name
-        for tab in ("heads", "steps") if name == "HTML" else ():
-            assert "<img" not in html_of(open_tab(page, tab))
+        for slug in ("heads", "") if name == "HTML" else ():
+            assert "<img" not in html_of(open_question(page, slug))
         assert page.text_input(key=TEXT).value == text, name
     typed(page, BAD["200 words"])
     assert "words are read" in text_of(page)
@@ -267,7 +265,7 @@ def test_bad_input_is_answered_and_what_was_not_read_is_told(page):
 
 def test_sentence_and_head_survive_leaving_the_page(page):
     typed(page, "The dog bit the man.")
-    open_tab(page, "heads").segmented_control(key=f"{NAME}_kind").set_value("cross")
+    open_question(page, "heads").segmented_control(key=f"{NAME}_kind").set_value("cross")
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
     leave_and_return(page)
@@ -285,7 +283,7 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
     typed(page, "The red car is in front of the house.")
-    open_tab(page, "twice")
+    open_question(page, "twice")
     table = html_with(page, 'class="figures"')
     assert all(name in table for name in ROWS.values())
     spoken = re.findall(r"<td>([^<]*[.!?])</td></tr>", table)
@@ -295,7 +293,7 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     passes = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td>", table)
     assert passes == ["10", "5", "10", "5", "6.5", "6.5", "6.5 + 1"], "of each network, beside its figures"
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
-    assert "Nothing was measured beforehand" in text_of(open_tab(page, "twice"))
+    assert "Nothing was measured beforehand" in text_of(open_question(page, "twice"))
 
 
 @pytest.mark.parametrize(
@@ -307,15 +305,5 @@ def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     cards = [{"name": "translator-unordered", "test": {"bleu": unordered, "bleu_long": 4.25}}]
     (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
-    assert says in text_of(open_tab(page, "twice"))
+    assert says in text_of(open_question(page, "twice"))
     assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in html_of(page)
-
-
-def test_a_lecture_shows_what_stands_below_a_section_on_a_screen_of_its_own(page):
-    both = n_charts(page, ["cost"])
-    page.session_state["lecture"] = True
-    alone, below, top = (n_charts(page, [slug]) for slug in ("cost", "measured", "top"))
-    assert (alone - top) + (below - top) == both - top
-    assert below > top
-    page.session_state["lecture"] = False
-    assert open_tab(page, "measured").session_state[f"{NAME}_tab"] == "cost"

@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import assert_fits, open_tab, settle, submit
+from tests.support.on_page import assert_fits, settle, submit
+from ui.navigation import entry_of
 
 HEADS = "[class*='st-key-transformer_heads'] .marks"
 
@@ -13,7 +14,7 @@ HEADS = "[class*='st-key-transformer_heads'] .marks"
 @pytest.fixture
 def visitor(visit, app_url):
     """The page, opened and painted."""
-    page = visit(f"{app_url}/transformer?tab=heads")
+    page = visit(f"{app_url}/transformer?question=heads")
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
@@ -21,7 +22,6 @@ def visitor(visit, app_url):
 
 def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     submit(visitor.get_by_role("textbox", name="An English sentence"), "The dog bit the man")
-    visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
     settle(visitor)
     heads = visitor.locator(HEADS)
     heads.scroll_into_view_if_needed()
@@ -29,7 +29,9 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     visitor.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
     visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
-    open_tab(visitor, "Step by step")
+    visitor.get_by_role("button", name="Inside a transformer").click()
+    visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
+    settle(visitor)
     words = visitor.locator(".st-key-transformer_words .target button")
     words.nth(4).click()
     settle(visitor)
@@ -39,7 +41,7 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     settle(visitor)
     visitor.locator(".st-key-transformer_step_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
-    open_tab(visitor, "Try")
+    visitor.get_by_role("button", name="What if a head looked elsewhere?").click()
     visitor.get_by_role("button", name="Switch off").click()
     visitor.get_by_text("Encoder, layer 2, head 4: switched off").wait_for()
     visitor.locator(".as-trained").wait_for()
@@ -51,7 +53,8 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     visitor.locator(".as-trained").wait_for(state="detached")
 
 
-def test_every_tab_fits_a_phone(visitor):
-    for tab in visitor.get_by_role("tab").all_inner_texts():
-        open_tab(visitor, tab)
+def test_every_experiment_fits_a_phone(visitor, app_url):
+    for question in entry_of("transformer").questions:
+        visitor.goto(f"{app_url}/transformer?question={question.slug}")
+        visitor.get_by_role("heading", name=question.text).wait_for()
         assert_fits(visitor)

@@ -52,14 +52,14 @@ async def test_first_visitor_by_a_link_meets_the_app(server):
 
 
 async def test_what_one_visitor_finds_is_no_default_of_another(server):
-    """Where there is no text the first tab is another one; whoever opens that tab elsewhere has it in the link."""
+    """Where there is no text there are no numbers; whoever opens a question elsewhere has it in the link."""
     one, other = Session(server.address), Session(server.address)
     await one.open("transformer")
     await other.open("transformer")
     await other.set_value(other.widgets("text_input", "transformer_text")[0], "string_value", "")
-    (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
-    await one.set_value(tabs, "string_value", "All heads")
-    assert "tab=heads" in one._query
+    (link,) = one.widgets("button", "transformer_question_heads")
+    await one.set_value(link, "trigger_value", True)
+    assert "question=heads" in one._query
     for session in (one, other):
         await session.close()
 

@@ -51,7 +51,7 @@ def test_a_link_shows_the_chart(app):
 
 
 def test_the_chart_follows_the_head_and_probabilities_are_bars(app):
-    page = set_fields(open_page(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
+    page = set_fields(open_page(app, "pages/transformer/page.py"), step_chart=True, step="weights")
     before = heatmap(page)[1]
     page.segmented_control(key="transformer_head").set_value(4).run()
     assert heatmap(page)[1] != before

@@ -40,7 +40,7 @@ class TransformerHead(NamedTuple):
         return ListedEdit(DropHead(self.head), f"{self.label}: switched off", self.attention_name)
 
 
-class Experiment(NamedTuple):
+class Reading(NamedTuple):
     """A sentence, and what is changed in the model that reads it."""
 
     text: str
@@ -68,19 +68,19 @@ _translated_together = cached_computation(on_cluster=True)(core.translate_togeth
 _layers_explained = cached_computation(on_cluster=True)(core.explain_layers)
 
 
-def experiment_on(text: str) -> Experiment:
+def reading_of(text: str) -> Reading:
     """Return a sentence with what is changed in the model that reads it."""
-    return Experiment(text, EDITS.fitting_each(lambda: traces(Experiment(text, {})), text))
+    return Reading(text, EDITS.fitting_each(lambda: traces(Reading(text, {})), text))
 
 
-def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTranslator:
+def edited(reading: Reading, *, with_positions: bool = True) -> EditedTranslator:
     model: Any = model_or_stop(MODEL)
-    return EditedTranslator(model, experiment.edits, with_positions)
+    return EditedTranslator(model, reading.edits, with_positions)
 
 
-def translate_sources(experiment: Experiment, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
+def translate_sources(reading: Reading, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
     """Return the French of sources with the same number of pieces by the changed model."""
-    return [each.text for each in _translated_together(edited(experiment, with_positions=with_positions), sources)]
+    return [each.text for each in _translated_together(edited(reading, with_positions=with_positions), sources)]
 
 
 def reduced(text: str) -> dict[tuple[str, str], str]:
@@ -97,7 +97,7 @@ def reduced(text: str) -> dict[tuple[str, str], str]:
     return {variant: _translated_together(model, [source])[0].text for variant, model in models.items()}
 
 
-def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
+def traces(reading: Reading) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
-    source, learned = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
-    return _layers_explained(model_or_stop(MODEL), source, learned, experiment.edits)
+    source, learned = core.read_source(reading.text), translation(TRANSLATOR, reading.text)
+    return _layers_explained(model_or_stop(MODEL), source, learned, reading.edits)

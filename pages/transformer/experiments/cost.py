@@ -1,0 +1,60 @@
+"""What does attention cost? A sentence of n beside a recurrent loop: operations counted, time and memory measured."""
+
+import streamlit as st
+
+from attention_core.inference.translation import read_source
+from pages.transformer import cost
+from pages.transformer.charts import cost_chart
+from pages.transformer.inputs import draw_sentence
+from ui.chart import draw_chart
+from ui.layout import figures_table
+
+COSTS = ("multiplications", "steps in a row", "longest path", "one word more: multiplications", "numbers kept for it")
+CHARTS = {"milliseconds": "Time", "megabytes": "Memory"}
+FIRST_N = 12  # pieces, where no sentence is typed
+
+
+def draw_input() -> int:
+    """Draw the sentence; return its number of pieces."""
+    text = draw_sentence()
+    return len(read_source(text).ids) if text else FIRST_N
+
+
+def answer(n: int) -> str:
+    """Say how many pairs there are."""
+    return (
+        f"Its pairs: {n} × {n} = {n * n:,}, four times as many at twice the length. But a loop has {n} steps in a row."
+    )
+
+
+def draw(n: int) -> None:
+    """Draw a table of what n costs, and what was measured of other lengths."""
+    trained = cost.committed_figures().get("training", {"seconds_of_a_pass": ()})
+    figures_table(
+        (f"n = {n} pieces, d = 192", "recurrent loop", "self-attention"),
+        *zip(COSTS, *cost.layer_costs(n), strict=True),
+        ("one word more at n = 1,000", *(figures.next_work for figures in cost.layer_costs(1000))),
+        *(
+            [f"training on {trained['sentences']:,} sentences of {figures['n']}"]
+            + [f"{figures[layer]:.1f} s" for layer in ("recurrent", "attention")]
+            for figures in trained["seconds_of_a_pass"]
+        ),
+    )
+    st.caption("In use, one word more costs the loop the same at any n; attention is cheaper below n = 191.")
+    with st.container(key="desk_transformer_measured"):
+        _draw_measured()
+
+
+def _draw_measured() -> None:
+    """Draw time and memory over n beside the expected slopes."""
+    before = cost.committed_figures()
+    if not before:
+        st.info("No figures were measured beforehand.")
+        return
+    for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
+        words = f"{title} of one layer over n on log axes, expected slopes dashed"
+        draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, container=column)
+    st.caption(
+        "Processor time of one slow core, without attention's projections (4 n d²); fused attention never holds all "
+        "pairs. Dashed: expected slopes."
+    )

@@ -1,0 +1,34 @@
+"""How does it know where a word stands? The positions that are added, and what is left of them between two places."""
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.positions import sinusoidal
+from attention_core.attention.types import Axis, Role
+from attention_core.charts.matrix import matrix_chart
+from attention_core.device import to_array
+from pages.transformer.charts import distance_chart
+from pages.transformer.reading import CONFIG
+from ui.chart import draw_chart
+
+N = 48  # positions that are drawn
+
+
+def draw_input() -> None:
+    """Draw nothing: positions are the same for all sentences."""
+
+
+def answer(_: None) -> str:
+    """Say what is added."""
+    return "Waves are added to its vector, fast and slow ones. Of two positions, only their distance counts."
+
+
+def draw(_: None) -> None:
+    """Draw the positions, a row for each, beside the dot product of two over their distance."""
+    table = sinusoidal(N, CONFIG.d_model)
+    positions, dimensions = map(Axis.numbered, ("positions", "dimensions"), table.shape)
+    picture = matrix_chart(to_array(table), positions, dimensions, Role.INPUT, title="p", size=270)
+    products = distance_chart(np.arange(N) - N // 2, to_array(table @ table[N // 2]), "pᵢ · pⱼ")
+    left, right = st.columns(2, gap="large")
+    draw_chart(picture, key="transformer_table", width="content", alt="The positions themselves", container=left)
+    draw_chart(products, key="transformer_distance", alt="Dot products over the distance", container=right)

@@ -1,0 +1,138 @@
+"""What one changes in an experiment of the page: the sentence, and the head that is looked at."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from attention_core import AttentionTrace
+from attention_core.data.sentence_presets import LAYERED
+from attention_core.explain.heads import describe_head, summarise
+from attention_core.inference.translation import WordView
+from pages.transformer import reading as page
+from pages.transformer.first_screen import draw_edited_note
+from ui.computed import model_or_stop
+from ui.fragments import BODY, rerun_fragments, with_rerun
+from ui.layout import stop_run
+from ui.player import export_bar
+from ui.state import Field, controlled, whole_number
+from ui.take_along import take_along
+from ui.words import aligned_words, chosen_arc, chosen_row, sentence_box
+
+QUERIES_AND_KEYS = {
+    "encoder": "Each English piece asks all English pieces",
+    "decoder": "Each French piece asks the French up to it, never what comes after",
+    "cross": "Each French piece asks all English pieces",
+}
+QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
+
+
+class ChosenHead(NamedTuple):
+    """The head that is looked at, as it reads a sentence."""
+
+    reading: page.Reading
+    head: page.TransformerHead
+    trace: AttentionTrace  # of its layer
+    query: int
+
+    @property
+    def ignored_keys(self) -> tuple[int, ...]:
+        """Keys that say nothing of its habit: the end of the sentence is no word."""
+        return () if self.head.kind == "decoder" else (self.trace.n_keys - 1,)
+
+    @property
+    def habit(self) -> str:
+        """What it mostly does, in a few words."""
+        return describe_head(summarise(self.trace, self.head.head, self.ignored_keys))
+
+
+def draw_sentence() -> str | None:
+    """Draw the box of the sentence; return the sentence, None where there is none."""
+    with st.container(key="experiment_input"):
+        return sentence_box(page.NAME, LAYERED)
+
+
+def draw_reading() -> page.Reading:
+    """Draw the box of the sentence; return the sentence with what is changed in the model that reads it."""
+    text = draw_sentence()
+    model_or_stop(page.MODEL)
+    if text is None:
+        stop_run()
+    reading = page.reading_of(text)
+    draw_edited_note(reading)
+    take_along(lambda: export_head(reading))
+    return reading
+
+
+def chosen_head(reading: page.Reading) -> ChosenHead:
+    """Return the head that the address names, as it reads a sentence."""
+    head = page.CHOSEN.value
+    trace = page.traces(reading)[head[:2]]
+    return ChosenHead(reading, head, trace, min(QUERY.value, trace.n_queries - 1))
+
+
+def draw_choice(reading: page.Reading, *, switch: bool = False) -> ChosenHead:
+    """Let a person choose kind, layer and head, and perhaps switch it off."""
+    head = page.CHOSEN.value
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
+        for name, (label, choices) in page.CHOICES.items():
+            st.segmented_control(
+                label,
+                choices,
+                format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
+                required=True,
+                **controlled(f"transformer_{name}", getattr(head, name), partial(_on_choice, name)),
+            )
+        if switch:
+            edit = head.switch_off_edit
+            label = "Switch on" if edit in page.EDITS.changes else "Switch off"
+            st.button(label, key="transformer_switch", on_click=with_rerun(page.EDITS.toggle), args=(edit,))
+    st.caption(f"{QUERIES_AND_KEYS[head.kind]}.")
+    return chosen_head(reading)
+
+
+def _on_choice(name: str, choice: Any) -> None:
+    page.CHOSEN.value = page.CHOSEN.value._replace(**{name: choice})
+
+
+def draw_arcs(chosen: ChosenHead, change: Callable[[int, float | None], None] | None = None) -> None:
+    """Draw where each query looks; `change` is called with the key of a changed arc and its weight, None = cut."""
+    queries, keys = chosen.trace.story.query_axis, chosen.trace.story.key_axis
+    labels = list(queries.labels)
+    view = WordView(
+        target=labels,
+        source=list(keys.labels),
+        keys=list(keys.labels),
+        weights=chosen.trace.weights(chosen.head.head),
+        probabilities=[math.nan] * len(labels),
+        first_piece=list(range(len(labels))),
+        first_key=list(range(len(keys))),
+        pieces_of=[[label] for label in labels],
+    )
+    aligned_words(
+        page.NAME,
+        view,
+        model=chosen.head.label,
+        active=chosen.query,
+        axes=(queries.name, keys.name),
+        plain=True,
+        cuts=change is not None,
+        on_choose=partial(_on_word, change),
+    )
+
+
+def _on_word(change: Callable[[int, float | None], None] | None) -> None:
+    row, arc = chosen_row(page.NAME), chosen_arc(page.NAME)
+    if row is not None:
+        QUERY.value = row
+    if change and arc:
+        change(*arc)
+        rerun_fragments(BODY)
+
+
+def export_head(reading: page.Reading) -> None:
+    """Offer the chosen head's trace."""
+    chosen = chosen_head(reading)
+    export_bar(chosen.trace, page.NAME, head=chosen.head.head, query=chosen.query)
