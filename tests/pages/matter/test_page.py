@@ -19,7 +19,7 @@ from tests.support.app import (
     html_with,
     leave_and_return,
     open_page,
-    open_tab,
+    open_question,
     rerun,
     set_fields,
     step_through,
@@ -57,15 +57,14 @@ def cut(page, *places):
 
 
 def test_every_preset_is_judged_and_told_to_a_second_network(page):
-    open_tab(page, "models")
     for number, label in enumerate(PRESETS):
-        page.button(key=f"matter_example_{number}").click().run()
+        open_question(page, "").button(key=f"matter_example_{number}").click().run()
         assert not page.error
-        assert re.search(
-            r"\*\*the second network\*\* says \*(positive|negative) [\d.]+%\* \([\d.]+% right\)", text_of(page)
-        )
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
         assert ("Irony was taken" in html_of(page)) == (label == "Irony")
+        open_question(page, "models")
+        assert re.search(r"Of this sentence it says \*(positive|negative) [\d.]+%\*", text_of(page))
+        assert re.search(r"the second network: (positive|negative) [\d.]+%<.*<b>[\d.]+%</b>", html_of(page))
         assert not page.warning
 
 
@@ -73,7 +72,8 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
     assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in text_of(page)
     assert "Delete **“Not”**, which has 3.1%: by **73 points**" in text_of(page)
-    assert "trained with every weight equal is right on" in text_of(page)
+    open_question(page, "equal")
+    assert "Trained with them, a network is right on" in text_of(page)
     assert "hardly helps" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
@@ -113,8 +113,9 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     cut(page, 0)
     assert "As learned, it reads" in html_of(page)
     assert data_of(page, "matter_weighed")["cut"] == [0]
-    open_tab(page, "models")
-    assert "how many are right was counted as learned" in text_of(page)
+    open_question(page, "models")
+    assert "Your weights are in both verdicts, not in the bars." in text_of(page)
+    open_question(page, "")
     edits = (SetWeights(0, ((0, 1.0),), 0),)
     from ui.edits import ListedEdit, input_hash  # not before there is an app
 
@@ -129,19 +130,17 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
     page.session_state["matter_moving_step"] = {"chosen": {"step": "weights", "row": 0, "column": 0}}
     for step in ("scores", "weights"):
-        set_fields(page, tab="steps", step=step)
+        set_fields(page, step=step)
         assert ("_{1,1}" in "".join(one.value for one in page.latex)) == (step == "weights")
         assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
 
 
 def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
-    for tab in ("steps", "try"):
-        rerun(page, matter_tab=tab)
-        page.button(key="matter_try").click().run()
-        page.button(key="matter_try_close").click().run()
-        assert not page.exception
-        assert "matter_try_guess" not in page.session_state, "its place alone hides, see ui.try_this"
-        assert page.button(key="matter_try")
+    page.button(key="matter_try").click().run()
+    page.button(key="matter_try_close").click().run()
+    assert not page.exception
+    assert "matter_try_guess" not in page.session_state, "its place alone hides, see ui.try_this"
+    assert page.button(key="matter_try")
 
 
 def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
@@ -195,11 +194,11 @@ def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
     assert verdict(page) == before
     cut(page, *range(5))
     assert "prejudice" in text_of(page)
-    assert "Nothing is left to look at for the learned query" in text_of(open_tab(page, "try"))
+    assert "Nothing is left to look at for the learned query" in text_of(open_question(page, "elsewhere"))
 
 
 def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
-    cut(open_tab(say(page, "The plot is dull."), "try"), 3)
+    cut(open_question(say(page, "The plot is dull."), "elsewhere"), 3)
     say(page, "Two words")
     assert "as learned, " not in text_of(page)
     assert "Not applied: it was made for another input." in text_of(page)
@@ -208,7 +207,7 @@ def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
 
 
 def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
-    open_tab(say(page, "The plot is dull."), "try")
+    open_question(say(page, "The plot is dull."), "elsewhere")
     page.selectbox(key="matter_weight_of").set_value((1,)).run()
     page.number_input(key="matter_weight").set_value(60.0).run()
     assert "takes 60% from plot; the others share the rest" in page.checkbox(key="matter_edit_0").label
@@ -296,9 +295,9 @@ def test_an_address_can_carry_a_sentence(app):
 
 def test_a_missing_model_is_told_where_it_is_asked(weights, start_app):
     (weights / "sentence-two-phase.safetensors").unlink()
-    page = open_page(start_app(), PAGE, "models")
-    assert "sentence-two-phase" in page.error[0].value
+    page = open_page(start_app(), PAGE)
     assert "positive" in verdict(page)
+    assert "sentence-two-phase" in open_question(page, "models").error[0].value
     (weights / "sentence-attention.safetensors").unlink()
     st.cache_resource.clear()
     leave_and_return(page)

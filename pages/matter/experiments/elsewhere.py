@@ -1,0 +1,36 @@
+"""What if it attended to other words? Weights are changed, and the sentence is judged anew."""
+
+import streamlit as st
+
+from pages.matter.first_screen import SIDES, describe_changed_answer, draw_words
+from pages.matter.inputs import EDITS, NAME, Judgement, attention_trace
+from pages.matter.inputs import draw_input as draw_sentence
+from ui.edits import WeightsRow, show_outcome, show_weights_difference, weight_editor
+
+
+def draw_input() -> Judgement:
+    """Draw the sentence, and its words, whose bars can be cut and dragged."""
+    judgement = draw_sentence()
+    draw_words(judgement)
+    return judgement
+
+
+def answer(judgement: Judgement) -> str:
+    """Say what the visitor's changes did."""
+    if not judgement.edits:
+        return "Then it may judge otherwise: click a word to cut it, or drag its bar."
+    return describe_changed_answer(judgement)
+
+
+def draw(judgement: Judgement) -> None:
+    """Draw the list of changes, the answer as learned and changed, and which weights moved."""
+    trace, labels = judgement.trace, judgement.trace.story.key_axis.labels
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key="desk_matter_weights"):
+        weights_row = WeightsRow(EDITS, trace, input_id=judgement.text)
+        weight_editor(weights_row, {(key,): label for key, label in enumerate(labels)})
+        EDITS.draw(trace)
+        show_weights_difference(NAME, attention_trace(judgement.text), trace)
+    with right:
+        before, after = judgement.learned_verdict().positive, judgement.verdict().positive
+        show_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))
