@@ -1,7 +1,6 @@
 """Charts of what a recurrent network remembers, and of BLEU by the length of the sentence."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -9,14 +8,12 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import layers
 from attention_core.charts.chart import Chart, compiled
-from attention_core.charts.columns import Columns, long_form, rectangles
+from attention_core.charts.columns import long_form, rectangles
 from attention_core.charts.layers import QUIET, Bar, named
 from attention_core.charts.png import matrix_png, reduce_blocks
-from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, TEXT_COLOUR, Ramp
-from attention_core.charts.words import text_width
+from attention_core.charts.ramps import ROLE_COLOURS, TEXT_COLOUR, Ramp
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
-from ui.chart import LECTURE_SCALE
 
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
@@ -82,59 +79,6 @@ def _over_time(words: tuple[str, ...], bar: Bar, title: str, width: int, height:
 
 TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": ROLE_COLOURS[Role.WEIGHTS]}
 """Also of the words that the one vector knows: grey is what does without attention."""
-LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
-"""Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
-
-
-def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> Chart:
-    """Draw one line per word: to the left its share in the one vector, to the right in the context.
-
-    Both are shares (n,) on one scale. The marked word is bold.
-    """
-    n, middle = len(words), max(text_width(word, LECTURE_SCALE * SIZE) for word in words) + 12
-    limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
-    right = left + middle
-    wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
-    data: dict[str, Columns] = {}
-    for name, values, start, direction in (("vector", vector, left, -1), ("context", context, right, 1)):
-        long = ACROSS * values / limit
-        percents = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
-        data[name] = rectangles(np.minimum(start, start + direction * long), tops + 4, long, LINE - 8)
-        data[f"{name}_ends"] = {"left": start + direction * (long + 4), "top": tops + LINE / 2, "text": percents}
-        data[f"{name}_head"] = {"left": [start], "top": [HEAD / 2]}
-    names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
-    for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
-        data[weight] = {name: column[chosen] for name, column in names.items()}
-    data["lines"] = rectangles(0.0, tops, wide, LINE, word=list(words), vector=vector, context=context)
-    return Chart(_cure_chart(wide, HEAD + LINE * n), data)
-
-
-@compiled
-def _cure_chart(width: float, height: int) -> alt.LayerChart:
-    space = layers.corners(width, height)
-    drawing = []
-    for name, head, align, model in (
-        ("vector", "one vector", "right", "translator-none"),
-        ("context", "attention", "left", "translator-additive"),
-    ):
-        colour = TRANSLATOR_COLOURS[model]
-        style: dict[str, Any] = {**QUIET, "align": align, "fontSize": SIZE, "fontWeight": "bold", "color": colour}
-        bold = named(f"{name}_head").mark_text(**style)
-        drawing += [
-            named(name).mark_rect(**QUIET, color=colour).encode(**space),
-            layers.texts(f"{name}_ends", space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
-            bold.encode(space["x"], space["y"], text=alt.value(head)),
-        ]
-    for weight in ("normal", "bold"):
-        words: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "fontWeight": weight, "color": LABEL_COLOUR}
-        drawing.append(layers.texts(weight, space, **words))
-    tooltip = [
-        alt.Tooltip("word:N"),
-        alt.Tooltip("vector:Q", title="one vector", format=".1%"),
-        alt.Tooltip("context:Q", title="attention", format=".1%"),
-    ]
-    return layers.fixed_size([*drawing, layers.hover_cells("lines", space, *tooltip)], round(width), height)
-
 
 NAME_HEIGHT = 15  # screen pixels between two names
 

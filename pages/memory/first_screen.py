@@ -16,41 +16,29 @@ from attention_core.faithfulness.assessment import over_many
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
-from attention_core.models.translator import Translator
 from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.labels import error_markdown, note
-from ui.layout import stop_run
 from ui.player import Walk
 from ui.read_back import IN_ENGLISH, read_back
-from ui.state import Field, one_of
+from ui.take_along import take_along
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
-NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
-READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
-READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
 WALK = Walk(NAME)
-
-
-def networks() -> dict[str, Translator]:
-    """Return the networks that are there by what they are called; say what is missing, end the fragment if all is."""
-    models = {}
-    for name, label in NETWORKS.items():
-        model, fault = model_or_fault(name)
-        if model is None:
-            st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
-        else:
-            models[label] = model
-    if not models:
-        stop_run()
-    return models
-
-
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
+
+NOTEBOOK = """from attention_core import load
+from attention_core.inference.word_influence import last_state_shares
+from attention_core.inference.translation import read_source
+
+source = read_source({text!r})
+shares = last_state_shares(load("translator-none", "cpu"), source)
+print(dict(zip(source.word_labels, shares.tolist())))
+"""
 
 translated = by_model(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", on_cluster=True)(last_state_shares)
@@ -61,7 +49,14 @@ def read_sentence() -> str:
     entry = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
     text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
+    take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
     return text
+
+
+def draw_sentence() -> str:
+    """Draw the box of the sentence on the screen of an experiment; return the sentence."""
+    with st.container(key="experiment_input"):
+        return read_sentence()
 
 
 def shorter(text: str) -> str:

@@ -3,25 +3,18 @@
 import streamlit as st
 
 from pages.memory import first_screen as screen
-from pages.memory import tabs
-from ui.faithfulness import faithfulness_tab
+from pages.memory.look_back import FRENCH_WALK, look_back, why_missing
+from pages.memory.numbers import draw_numbers
 from ui.layout import last_on_phone
-from ui.skeleton import Tab, page_body, page_frame, page_tabs
-from ui.take_along import take_along
+from ui.questions import draw_experiment, page_questions
+from ui.skeleton import page_body, page_frame
 from ui.try_this import try_this
-
-NOTEBOOK = """from attention_core import load
-from attention_core.inference.word_influence import last_state_shares
-from attention_core.inference.translation import read_source
-
-source = read_source({text!r})
-shares = last_state_shares(load("translator-none", "cpu"), source)
-print(dict(zip(source.word_labels, shares.tolist())))
-"""
 
 
 def draw_networks() -> None:
-    """Draw what both networks keep, and what stands below."""
+    """Draw the open experiment, or what both networks keep, all the numbers, and the page's questions."""
+    if draw_experiment(screen.NAME, players=(FRENCH_WALK,)):
+        return
     with st.container(key="desk_memory_sentence"):
         text = screen.read_sentence()
     screen.report_missing_network()
@@ -38,22 +31,9 @@ def draw_networks() -> None:
             with st.container(key="memory_long"):
                 screen.draw_readings(text, pair)
             with st.container(key="memory_told"):
-                if not tabs.why_missing():
-                    try_this(screen.NAME, tabs.look_back(text))
-
-    take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
-    page_tabs(
-        screen.NAME,
-        Tab("steps", "Step by step", lambda: tabs.walk_tab(text)),
-        Tab("cure", "What attention gives back", lambda: tabs.cure_tab(text)),
-        more=(
-            Tab("own", "Looking back at itself", tabs.self_attention_tab),
-            Tab("follows", "What comes after a word", tabs.compare_beginnings),
-            Tab("wider", "Would a wider vector do?", lambda: tabs.compare_widths(text)),
-            faithfulness_tab(screen.NAME, screen.WITHOUT, "words", tabs.vector_subject, text),
-        ),
-        players=(screen.WALK, tabs.FRENCH_WALK),
-    )
+                if not why_missing():
+                    try_this(screen.NAME, look_back(text))
+    page_questions(screen.NAME, lambda: draw_numbers(text), players=(screen.WALK,))
 
 
 page_frame(

@@ -15,7 +15,7 @@ WAYS = {
     "lookup": [{}, {"lookup_tab": "try"}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}],
-    "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
+    "memory": [{}, {"memory_question": "own"}, {"memory_question": "follows"}],
     "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],
     "model": [
         {},

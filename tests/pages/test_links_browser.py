@@ -23,7 +23,6 @@ GROW = """() => {
 """What stands above comes late."""
 NAMED = {
     "pixels?tab=learned": "[role=tab][aria-selected=true]",
-    "memory?tab=steps&reading=bidirectional": "[role=tab][aria-selected=true]",
     "vectors?tab=notations": "details[open] summary",
     "translate?tab=steps": "h3#all-the-numbers",
 }

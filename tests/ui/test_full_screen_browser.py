@@ -41,7 +41,7 @@ def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(visit, app
 
 
 def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(visit, app_url):
-    page = visit(f"{app_url}/memory?tab=own")
+    page = visit(f"{app_url}/memory?question=own")
     page.get_by_text("How probable was each piece?").wait_for()
     chart = page.get_by_test_id(CHART).last
     chart.locator("svg.marks").wait_for()

@@ -12,7 +12,6 @@ from attention_core.charts import figure
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, text_width, word_weights
-from pages.memory.charts import SIZE, cure_chart
 from pages.scoring.charts import BANDS, score_fields
 from tests.support.charts import valid
 from ui.chart import LECTURE_SCALE
@@ -90,9 +89,6 @@ def test_words_of_charts_stand_apart_in_the_letters_of_a_lecture():
     fields = score_fields({"dot": np.eye(30)}, [1, 1], [[0, 2], [2, 0]], 2).to_dict()
     name, ends = (layer["mark"] for layer in fields["layer"] if layer["mark"]["type"] == "text")
     assert ends["dy"] - name["dy"] > LECTURE_SCALE * ends["fontSize"]
-    words = ["because", "a"]
-    one, two = datasets(cure_chart(words, np.array([0.5, 0.5]), np.array([0.5, 0.5]), marked=0), "right")[:2]
-    assert two[0]["left"] - one[0]["right"] > LECTURE_SCALE * text_width(words[0], SIZE)
 
 
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])

@@ -22,8 +22,18 @@ from attention_core.inference.encoder_states import cut
 from attention_core.inference.translation import read_source, translate
 from attention_core.models import build
 from attention_core.weights import FOLDER, read_card, write_weights
-from pages.memory.tabs import FIRST_PASSAGE, NARROW, READER, STATE_ONLY
-from tests.support.app import frames, html_of, leave_and_return, open_page, open_tab, rerun, text_of, weight_changes
+from pages.memory.experiments.own import FIRST_PASSAGE, READER, STATE_ONLY
+from pages.memory.experiments.wider import NARROW
+from tests.support.app import (
+    frames,
+    html_of,
+    leave_and_return,
+    open_page,
+    open_question,
+    rerun,
+    text_of,
+    weight_changes,
+)
 from ui.read_back import read_back
 
 PAGE = "pages/memory/page.py"
@@ -93,8 +103,8 @@ def shaded(page) -> str:
 
 
 def n_charts(page) -> int:
-    """The charts of the first screen and of the steps."""
-    return len(open_tab(page, "steps").get("vega_lite_chart"))
+    """The charts of the first screen and of the numbers."""
+    return len(open_question(page, "").get("vega_lite_chart"))
 
 
 def test_words_that_a_text_does_not_have_lose_nothing_of_it():
@@ -102,7 +112,7 @@ def test_words_that_a_text_does_not_have_lose_nothing_of_it():
     assert marked == '<p class="read-back" lang="fr">Il dort <mark>bien</mark>.</p>'
 
 
-def test_page_opens_on_two_sentences_and_tabs_have_figures_or_say_what_is_missing(page):
+def test_page_opens_on_two_sentences_and_experiments_have_figures_or_say_what_is_missing(page):
     percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
     assert len(percents) == 8 + 23  # full stops and ends are read too
     assert sum(percents) == pytest.approx(200, abs=10)
@@ -115,8 +125,8 @@ def test_page_opens_on_two_sentences_and_tabs_have_figures_or_say_what_is_missin
     assert not page.error
     assert "BLEU: 100 would be" in text_of(page), "the one figure of the field is explained"
     row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
-    assert row in html_of(rerun(page, memory_tab="wider"))
-    assert "The additive model is not there" in text_of(open_tab(page, "cure"))
+    assert row in html_of(open_question(page, "wider"))
+    assert "The additive model is not there" in text_of(open_question(page, "cure"))
 
 
 def test_walking_goes_back_and_forth_and_the_second_reader_comes_from_the_other_end(page):
@@ -224,7 +234,7 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, 
     (tmp_path / "translator-none.safetensors").unlink()
     read(None)
     page.run()
-    assert len(page.error) == 3  # on the first screen, and in the tab for either
+    assert len(page.error) == 3  # on the first screen, and among the numbers for either
     assert not shaded(page)
 
 
@@ -237,7 +247,7 @@ def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, mon
 
 
 def test_text_is_read_by_two_networks_and_its_pieces_are_counted_without_the_start(page):
-    open_tab(page, "own")
+    open_question(page, "own")
     assert len(page.get("vega_lite_chart")) >= 2
     assert "pieces ago" in text_of(page)
     chart = next(frame for frame in frames(page) if "class" in frame)
@@ -248,7 +258,7 @@ def test_text_is_read_by_two_networks_and_its_pieces_are_counted_without_the_sta
     page.text_area(key="memory_passage").set_value("word " * 300).run()
     assert "are left out" in text_of(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
-    open_tab(page, "own")
+    open_question(page, "own")
     page.text_area(key="memory_passage").set_value("word " * 200).run()
     read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", text_of(page)).groups())
     assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
@@ -256,7 +266,7 @@ def test_text_is_read_by_two_networks_and_its_pieces_are_counted_without_the_sta
 
 
 def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
-    open_tab(page, "own")
+    open_question(page, "own")
     given = cut(FIRST_PASSAGE)
     model = load(READER, "cpu")
     learned = model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0]
@@ -284,7 +294,7 @@ OWN = "The weather was fine this morning, and the two of us went down to the riv
 
 
 def test_offered_weights_and_what_comes_next_are_of_the_text_that_is_there(page):
-    open_tab(page, "own")
+    open_question(page, "own")
     first = page.selectbox(key="memory_weight_of")
     assert first.options[first.index].endswith(": guitar")
     page.text_area(key="memory_passage").set_value(OWN).run()
@@ -295,7 +305,7 @@ def test_offered_weights_and_what_comes_next_are_of_the_text_that_is_there(page)
     assert box.proto.set_value, "the browser is told, else it keeps the words of the old text"
     page.selectbox(key="memory_weight_of").set_value((2,)).run()
     assert page.selectbox(key="memory_weight_of").value == (2,), "what is chosen stays"
-    open_tab(page, "own")
+    open_question(page, "own")
     page.text_area(key="memory_passage").set_value(OWN).run()
     ids, chart = cut(OWN).ids, next(frame for frame in frames(page) if "class" in frame)
     for name, model in (("looks back", READER), ("its state alone", STATE_ONLY)):
@@ -305,15 +315,6 @@ def test_offered_weights_and_what_comes_next_are_of_the_text_that_is_there(page)
         assert drawn.max() == pytest.approx(float(found.max()), abs=1e-4)
         assert drawn.min() > 0, "no piece is impossible because it is not among the likeliest"
     assert "1 pieces ago" not in text_of(page)
-
-
-def test_apple_is_asked_about_only_where_it_stands(page):
-    assert "Is Apple a fruit" in text_of(open_tab(page, "follows"))
-    page.text_input(key="memory_first").set_value("The bank is closed.").run()
-    page.text_input(key="memory_second").set_value("the bank is steep.").run()
-    assert "Is Apple a fruit" not in text_of(page)
-    first = next(one.proto.body for one in page.get("html") if "<b>Read forwards only" in one.proto.body)
-    assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0"}
 
 
 def test_passes_of_training_are_told_and_attention_gives_back_the_word_that_is_said(trained):
@@ -330,10 +331,13 @@ def test_passes_of_training_are_told_and_attention_gives_back_the_word_that_is_s
     assert len({read_card(name)["epochs"] for name in (READER, STATE_ONLY)}) == 1, (
         "nothing to say of the two that look back"
     )
-    page = cure(trained)
     assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in text_of(page)
-    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
-    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
+    shares = next(frame for frame in frames(page) if "column" in frame)
+    sister = read_source(BOOK).word_labels.index("sister")
+    sisters = shares[shares["place"] == sister].set_index("column")["number"]
+    assert sisters["attention, %"] == pytest.approx(37, abs=0.5)
+    assert sisters["one vector, %"] == pytest.approx(9, abs=0.5), "the same share as on the first screen"
+    assert len(page.get("vega_lite_chart")) == 1
     words = page.segmented_control(key="memory_cure_at")
     words.set_value(words.options.index("malade")).run()
     assert "`ill`: **31%**" in text_of(page)
@@ -359,7 +363,7 @@ def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained)
 
 
 def test_a_row_is_chosen_though_its_piece_comes_twice(page):
-    open_tab(page, "own")
+    open_question(page, "own")
     labels = cut(FIRST_PASSAGE).labels
     first = labels.index(" uncle")
     assert labels.count(" uncle") == 2
@@ -368,7 +372,7 @@ def test_a_row_is_chosen_though_its_piece_comes_twice(page):
 
 
 def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_ways(page):
-    open_tab(page, "follows")
+    open_question(page, "follows")
     forwards, both_ways = (
         [float(one) for one in re.findall(r'class="share">([\d.]+)<', body)]
         for body in (one.proto.body for one in page.get("html"))
@@ -377,6 +381,7 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
     assert len(forwards) == len(both_ways) == 4
     assert max(forwards) == 0
     assert min(both_ways) > 0
+    assert re.search(r"both ways, yes: .* the state of `\w+` moves by \d", text_of(page))
     page.text_input(key="memory_second").set_value("Nobody knows.").run()
     assert "begin with the same word" in text_of(page)
     page.text_input(key="memory_second").set_value("").run()
@@ -385,7 +390,7 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
 
 
 def test_a_wider_vector_is_no_cure(page, root):
-    open_tab(page, "wider")
+    open_question(page, "wider")
     write(page, "I am tired.")
     cards = variants_of("translator-none") | {"256": read_card(NARROW)}
     assert {"256", "384", "512", "768", "1024"} <= cards.keys()
@@ -413,7 +418,7 @@ def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(tr
     assert shaded(trained).count("<b>1 word</b>") == 1  # nothing shorter to compare with
 
 
-def test_a_guess_opens_what_attention_gives_back(trained):
+def test_a_guess_is_about_what_attention_gives_back(trained):
     page = trained
     press(page, "memory_try")
     guess = page.segmented_control(key="memory_try_guess")
@@ -424,8 +429,7 @@ def test_a_guess_opens_what_attention_gives_back(trained):
         in page.success[0].value
     )
     assert [f"<b>{share}</b>" in html_of(page) for share in ("36%", "5.1%")] == [True, True]
-    assert page.session_state["memory_tab"] == "cure"
-    assert "French word 6 of" in text_of(page)
+    assert "French word 6 of" in text_of(open_question(page, "cure"))
 
 
 def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypatch):
@@ -442,14 +446,14 @@ def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypa
 
 
 def cure(page, text=BOOK):
-    """The tab of the cure, with the trained networks."""
+    """The experiment on the cure, with the trained networks."""
     write(page, text)
-    return rerun(page, memory_tab="cure", memory_cure_at=4)
+    return rerun(page, memory_question="cure", memory_cure_at=4)
 
 
 def test_a_lecture_stops_at_few_words(read, visit):
     read(FOLDER)
-    page = visit("memory", lecture="1", tab="cure")
+    page = visit("memory", lecture="1", question="cure")
     stopped = 1
     while not page.button(key="memory_cure_at_next").disabled:
         page.button(key="memory_cure_at_next").click().run()

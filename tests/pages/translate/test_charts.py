@@ -11,7 +11,7 @@ from attention_core.charts.ramps import signed_ramp
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
 from pages.lookup.charts import series_chart
-from pages.memory.charts import NAME_HEIGHT, cure_chart, length_chart, over_time, spread_out
+from pages.memory.charts import NAME_HEIGHT, length_chart, over_time, spread_out
 from pages.translate.charts import ACROSS, LIT, STEPS, alignment_chart, unrolled_chart
 from tests.support.charts import rows_of, valid
 
@@ -65,7 +65,6 @@ CHARTS = {
     "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
     "unrolled": lambda: unrolled("scores"),
     "unrolled without attention": lambda: unrolled_chart(["a", "b"], ["c", "d", "end"], 2, "context", None, None),
-    "cure": lambda: cure_chart(["a", "b", "end"], np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.9, 0.1]), marked=1),
 }
 
 

@@ -1,0 +1,33 @@
+"""Is this map an explanation? Words become the unknown one, in the order of their shares and in others."""
+
+import torch
+
+from attention_core.device import device_of
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.attribution import Subject
+from attention_core.inference.translation import read_source, translate
+from attention_core.inference.word_influence import last_state_shares
+from attention_core.models.translator import Translator
+from pages.memory import first_screen as screen
+from ui.faithfulness import faithfulness_tab
+
+draw_input = screen.draw_sentence
+
+
+def answer(_: str) -> str:
+    """Leave the answer to the drawing, which computes it."""
+    return ""
+
+
+def draw(text: str) -> None:
+    """Draw what becomes of the translation as words go."""
+    if section := faithfulness_tab(screen.NAME, screen.WITHOUT, "words", _vector_subject, text).draw:
+        section()
+
+
+def _vector_subject(model: Translator, text: str) -> Subject:
+    """Return the subject that tests the shares of words in the one vector: words are replaced by the unknown one."""
+    source = read_source(text)
+    ids = torch.tensor(translate(model, source).ids, device=device_of(model))
+    shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)
+    return subjects.single_vector_subject(model, pieces, ids, source.word_of, source.words, shares)

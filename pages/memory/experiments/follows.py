@@ -1,0 +1,58 @@
+"""Does a word know what comes after it? Two sentences that begin alike, read forwards and both ways."""
+
+import streamlit as st
+
+from attention_core.attention.wording import percent
+from attention_core.device import to_array
+from attention_core.inference import encoder_states as own_states
+from attention_core.inference.translation import read_source
+from pages.memory import first_screen as screen
+from pages.memory.numbers import READINGS
+from ui.computed import by_model
+from ui.hosting.bounds import SENTENCE_LETTERS
+from ui.labels import error_markdown, literal
+from ui.layout import stop_run
+from ui.state import Field
+
+SENTENCE_PAIR = {
+    "first": Field(screen.NAME, "first", "Apple makes very good pies.", address="first"),
+    "second": Field(screen.NAME, "second", "Apple makes very good phones.", address="second"),
+}
+_state_differences = by_model(own_states.state_differences)
+
+
+def draw_input() -> own_states.StateDifferences:
+    """Draw two sentences to type; return how far the states of the words that begin both differ."""
+    with st.container(key="experiment_input"):
+        for field, column in zip(SENTENCE_PAIR.values(), st.columns(2), strict=True):
+            style = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.maximum}
+            field.widget(column.text_input, "A sentence", **style)
+    try:
+        sources = [read_source(field.value) for field in SENTENCE_PAIR.values()]
+    except ValueError as error:
+        st.info(error_markdown(error))
+        stop_run()
+    differences = _state_differences(screen.WITHOUT, *sources)
+    if not differences.words:
+        st.info("Let both sentences begin with the same word.")
+        stop_run()
+    return differences
+
+
+def answer(differences: own_states.StateDifferences) -> str:
+    """Say which word's state moves most."""
+    index = int(differences.bidirectional.argmax())
+    word, share = literal(differences.words[index], 24), percent(float(differences.bidirectional[index]))
+    return f"Read forwards, no. Read both ways, yes: between the two sentences the state of {word} moves by {share}."
+
+
+def draw(differences: own_states.StateDifferences) -> None:
+    """Draw how far each state moves, in either reading."""
+    forwards, bidirectional = to_array(differences.forwards), to_array(differences.bidirectional)
+    for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
+        words = screen.shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
+        st.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+    st.caption("Below each word: by how many per cent its state moves.")
+    st.markdown("Whoever names a thing may read on. Whoever forecasts a price may not:")
+    tab = {"tab": "time"}
+    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=tab)
