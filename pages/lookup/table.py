@@ -2,13 +2,8 @@
 
 from typing import NamedTuple
 
-import streamlit as st
-
-from attention_core.attention.trace import AttentionTrace
-from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
-from ui.edits import AS_COMPUTED, EditList, show_outcome, show_weights_difference
-from ui.fragments import with_rerun
+from ui.edits import EditList
 from ui.state import Field, followed_address, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRY_STAGE
 
@@ -87,17 +82,3 @@ def current_request(preset: core.LookupPreset) -> LookupRequest:
 
 def choose_table() -> None:
     single_choice("Table", PRESET, list(core.PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
-
-
-def show_change(request: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
-    """Draw the context before and after a change, and by how much each weight changed."""
-    before, after = (each.context(0)[query].tolist() for each in (plain, trace))
-    show_outcome(value_labels(request.records), before, after, AS_COMPUTED)
-    show_weights_difference(NAME, plain, trace)
-
-
-def edit_table() -> None:
-    """Let a visitor edit the records."""
-    label = f"Records, one per line: key = value. The first {core.MAX_RECORDS} are used."
-    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=with_rerun(guess_again))
-    st.button("Restore", key="lookup_restore", on_click=with_rerun(LOADED.reset))

@@ -12,7 +12,7 @@ from ui.navigation import PAGES, path_of
 WAYS = {
     "start": [{}, {"lectures": True}],
     "vectors": [{"vectors_rules": True}],
-    "lookup": [{}, {"lookup_tab": "try"}],
+    "lookup": [{}, {"lookup_question": "records"}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_question": "own"}, {"memory_question": "follows"}],

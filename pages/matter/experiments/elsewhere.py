@@ -5,7 +5,7 @@ import streamlit as st
 from pages.matter.first_screen import SIDES, describe_changed_answer, draw_words
 from pages.matter.inputs import EDITS, NAME, Judgement, attention_trace
 from pages.matter.inputs import draw_input as draw_sentence
-from ui.edits import WeightsRow, show_outcome, show_weights_difference, weight_editor
+from ui.edits import WeightsRow, draw_outcome, show_weights_difference, weight_editor
 
 
 def draw_input() -> Judgement:
@@ -33,4 +33,4 @@ def draw(judgement: Judgement) -> None:
         show_weights_difference(NAME, attention_trace(judgement.text), trace)
     with right:
         before, after = judgement.learned_verdict().positive, judgement.verdict().positive
-        show_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))
+        draw_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))

@@ -54,5 +54,5 @@ def draw(differences: own_states.StateDifferences) -> None:
         st.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
     st.caption("Below each word: by how many per cent its state moves.")
     st.markdown("Whoever names a thing may read on. Whoever forecasts a price may not:")
-    tab = {"tab": "time"}
-    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=tab)
+    query = {"question": "time"}
+    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=query)

@@ -11,7 +11,7 @@ from tests.support.app import (
     html_of,
     html_with,
     open_page,
-    open_tab,
+    open_question,
     set_fields,
     step_through,
     text_of,
@@ -80,7 +80,7 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
             assert bool(share.group(1)) == (float(share.group(2)) < 50), (preset, query)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)
-        assert charts(open_tab(page, "steps"))
+        assert charts(page)
 
 
 def test_a_misspelled_query_hits_softly_and_temperature_leads_to_the_plain_average(page):
@@ -115,7 +115,7 @@ def test_what_a_query_finds_is_in_view_and_a_long_list_says_that_it_is_scrolled(
         assert (f"{n} records, the heaviest first: scroll the list to see all." in text_of(page)) == is_long
     set_fields(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
     assert "11 records, the heaviest first" in text_of(page)
-    assert step_through(open_tab(page, "steps"))[-1] == "context"
+    assert step_through(page)[-1] == "context"
 
 
 def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
@@ -165,7 +165,7 @@ def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
     for step in ("scores", "weights"):
         page.session_state["lookup_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 4}}
-        set_fields(page, tab="steps", step=step, query=1)
+        set_fields(page, step=step, query=1)
         assert "_{2,5}" in "".join(one.value for one in page.latex)
         assert data_of(page, "lookup_moving_step")["steps"][step]["column"] == 4
         set_fields(page, query=0)
@@ -173,12 +173,12 @@ def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
 
 
 def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
-    assert "Each of the first 200 words is a key" in text_of(open_tab(take(page, "Papers"), "words"))
+    open_question(page, "words")
+    assert "Each of the first 200 words is a key" in text_of(take(page, "Papers"))
     assert "Every word is a key" in text_of(take(page, "Phone book"))
     set_fields(page, records="?! = 1")
-    assert "The keys have no words." in text_of(page)
+    assert "the keys have no words." in text_of(page)
     take(page, "Ask a text")
-    open_tab(page, "words")
     assert "Most weight: `car`" in text_of(page)
     set_fields(page, query=2)
     assert "Most weight: `baked`" in text_of(page)
@@ -199,9 +199,11 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
     take(page, "Phone book")
     ask(page, "Somebody")
     page.select_slider(key="lookup_temperature").set_value(0.3).run()
-    open_tab(page, "try")
+    open_question(page, "records")
     page.text_area(key="lookup_records").set_value("Some Body = 555-0001\nElse\t555-0002").run()
-    assert "555-0001" in answers(page)
+    assert re.search(r"`Somebody` finds \*\*`Some Body`\*\*: [\d.]+% of the attention", text_of(page))
+    assert "555-0001" in html_of(page)
+    open_question(page, "")
     open_page(page, OTHER)
     page.query_params.clear()
     open_page(page, PAGE)
@@ -212,8 +214,8 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
 
 
 def test_restore_brings_the_preset_back(page):
-    open_tab(with_records(page, "only one = text"), "try")
-    assert "text" in answers(page)
+    assert "text" in answers(with_records(page, "only one = text"))
+    open_question(page, "records")
     page.button(key="lookup_restore").click().run()
     assert "Attention is all you need" in page.session_state["lookup_records"]
     assert "only one" not in html_of(page)
@@ -269,10 +271,10 @@ def test_words_of_a_link_are_no_markdown(app):
 
 def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
     assert re.search("the old car would not start.</b> 6", answers(take(page, "Ask a text")))
-    for tab in ("steps", "numbers"):
-        open_tab(page, tab)
-    assert "`[CLS]` `why` `did`" in text_of(page), "its pieces are shown"
+    assert "`[CLS]` `why` `did`" in text_of(open_question(page, "vector")), "its pieces are shown"
     page.segmented_control(key="lookup_by").set_value("spelling").run()
+    assert "`_br`" in text_of(page), "so are the letters that it shares"
+    open_question(page, "")
     assert "they baked bread and listened to the radio.</b> 5" in answers(page)
 
 
@@ -314,7 +316,7 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("hidden", ["the end", "a gap, looking back", "a gap, looking both ways"])
 def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden):
-    set_fields(open_tab(page, "time"), hiding=hidden)
+    set_fields(open_question(page, "time"), hiding=hidden)
     assert not page.get("vega_lite_chart")
     page.button(key="lookup_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
@@ -327,7 +329,7 @@ def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden)
 
 
 def test_an_empty_pad_leaves_the_last_curve(page, short):
-    open_tab(page, "time").button(key="lookup_train").click().run()
+    open_question(page, "time").button(key="lookup_train").click().run()
     before = html_with(page, "your curve")
     page.button(key="lookup_curve_clear").click().run()
     assert "Draw from left to right" in text_of(page)
@@ -335,7 +337,7 @@ def test_an_empty_pad_leaves_the_last_curve(page, short):
 
 
 def test_a_link_opens_a_curve_and_what_is_hidden_of_it(app):
-    for name, text in (("tab", "time"), ("hidden", "both"), ("curve_preset", "Climb")):
+    for name, text in (("question", "time"), ("hidden", "both"), ("curve_preset", "Climb")):
         app.query_params[name] = text
     open_page(app, PAGE)
     assert app.session_state["lookup_hiding"] == "a gap, looking both ways"

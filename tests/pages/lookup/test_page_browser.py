@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.support.on_page import leave_and_return, moving_step, open_tab, project, settle, submit
+from tests.support.on_page import leave_and_return, moving_step, project, settle, submit
 from ui.navigation import PAGES
 
 ANOTHER_PAGE = next(entry.title for entry in PAGES if entry.name == "groups")
@@ -10,15 +10,16 @@ TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
 
 
 def test_an_edited_record_answers_a_misspelled_query_and_stays(visit, app_url):
-    page = visit(f"{app_url}/lookup?table=phone-book&tab=try")
+    page = visit(f"{app_url}/lookup?table=phone-book&question=records")
     submit(page.locator(".st-key-lookup_records textarea"), "A brand new name = 555-0001\nAnother = 555-0002")
     submit(page.locator(".st-key-lookup_asked input"), "a brend new naem")
+    expect(page.locator(".st-key-experiment_answer")).to_contain_text("a brend new naem finds A brand new name")
+    page.locator(".st-key-lookup_back button").click()
     soft = page.locator(".looked-up").nth(1)
     expect(soft).to_contain_text("A brand new name")
     expect(page.locator(".looked-up").first).to_contain_text("not found")
     leave_and_return(page, ANOTHER_PAGE, TITLE)
     expect(soft).to_contain_text("A brand new name")
-    open_tab(page, "Step by step")
     page.locator("canvas.moving").wait_for()
 
 
@@ -34,7 +35,7 @@ def test_try_this_gets_money_by_spelling(visit, app_url):
 
 
 def test_slanted_column_names_stay_inside_the_picture_of_a_step(visit, app_url):
-    page = visit(f"{app_url}/lookup?tab=steps&step=scaled&lecture=1")
+    page = visit(f"{app_url}/lookup?question=numbers&step=scaled&lecture=1")
     page.wait_for_function("window.lecture?.on")
     project(page, 1024, 768)
     canvas = page.locator("canvas.moving")

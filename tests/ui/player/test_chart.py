@@ -16,7 +16,7 @@ def heatmap(page):
 
 @pytest.fixture
 def page(app):
-    return open_page(app, "pages/lookup/page.py", "steps")
+    return open_page(app, "pages/lookup/page.py")
 
 
 def test_the_switch_draws_a_chart_that_follows_input_and_step_and_is_clicked_where_rows_ask(page):
@@ -47,7 +47,7 @@ def test_the_switch_draws_a_chart_that_follows_input_and_step_and_is_clicked_whe
 
 def test_a_link_shows_the_chart(app):
     app.query_params["chart"] = "1"
-    assert charts(open_page(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
+    assert charts(open_page(app, "pages/lookup/page.py"))[0].type == "vega_lite_chart"
 
 
 def test_the_chart_follows_the_head_and_probabilities_are_bars(app):

@@ -1,0 +1,42 @@
+"""What if it took other values? Weights are changed, and the context is mixed anew."""
+
+import streamlit as st
+
+from attention_core.inference.soft_lookup import value_labels
+from pages.lookup.inputs import LookUp, draw_lookup
+from pages.lookup.table import EDITS, NAME, QUERY
+from ui.edits import (
+    AS_COMPUTED,
+    WeightsRow,
+    describe_change,
+    draw_outcome,
+    matrix_editor,
+    show_weights_difference,
+)
+from ui.fragments import with_rerun
+
+draw_input = draw_lookup
+
+
+def _outcome(found: LookUp) -> tuple[list[str], list[float], list[float]]:
+    """Return the values' labels, and how much of each is handed over, as computed and changed."""
+    before, after = (trace.context(0)[found.query].tolist() for trace in (found.plain, found.trace))
+    return value_labels(found.request.records), before, after
+
+
+def answer(found: LookUp) -> str:
+    """Say what the visitor's changes did."""
+    if not found.trace.edits:
+        return "Then the answer is another mixture: cut a record, or set its weight."
+    return describe_change(*_outcome(found))
+
+
+def draw(found: LookUp) -> None:
+    """Draw the weights to be changed, and the mixture."""
+    weights, outcome = st.columns(2, gap="large")
+    with weights:
+        row = WeightsRow(EDITS, found.trace, [found.query], input_id=found.request.in_words)
+        matrix_editor(row, with_rerun(QUERY.set))
+    with outcome:
+        draw_outcome(*_outcome(found), AS_COMPUTED)
+        show_weights_difference(NAME, found.plain, found.trace)

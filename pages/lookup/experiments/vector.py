@@ -1,0 +1,37 @@
+"""How does a text become a vector? By the runs of letters that it shares with a key, or by its pieces."""
+
+import streamlit as st
+
+from attention_core.hub.model import readable
+from attention_core.inference.soft_lookup import SPELLING, shared_runs
+from pages.lookup.inputs import LookUp, draw_lookup
+from ui.labels import literal
+
+MAX_RUNS = 24  # runs of letters that are listed
+draw_input = draw_lookup
+
+
+def _runs(found: LookUp) -> list[str]:
+    return shared_runs(found.text, found.request.records.keys[found.heaviest])
+
+
+def answer(found: LookUp) -> str:
+    """Say what the vector is made of."""
+    if found.encoder is not SPELLING:
+        return "It is cut into pieces, of which every one asks all others, in six layers; their mean is the vector."
+    text, key = found.text, found.request.records.keys[found.heaviest]
+    shared = f"{literal(text)} and {literal(key)} share {len(_runs(found))}"
+    return f"Each run of two or three letters adds to one of 512 numbers: {shared}."
+
+
+def draw(found: LookUp) -> None:
+    """Draw the runs, or the pieces."""
+    if found.encoder is SPELLING:
+        runs = _runs(found)
+        st.markdown(f"{' '.join(f'`{run}`' for run in runs[:MAX_RUNS]) or 'none'}{' …' * (len(runs) > MAX_RUNS)}")
+        st.caption("_ marks where a word begins or ends.")
+        return
+    tokenizer = found.encoder.named["tokenizer"]
+    st.markdown(" ".join(literal(piece) for piece in readable(tokenizer, tokenizer(found.text)["input_ids"])))
+    st.caption("[CLS] and [SEP] mark the ends.")
+    st.page_link("pages/model/page.py", label="See where its heads look", icon=":material/arrow_forward:")

@@ -1,0 +1,39 @@
+"""Which words does a question pick out? Every word of the keys is a key of its own, as dark as its weight."""
+
+from itertools import groupby
+from operator import attrgetter
+
+import streamlit as st
+
+from attention_core.attention.wording import percent
+from attention_core.inference.soft_lookup import MAX_WORDS, WeighedWord, weigh_words
+from pages.lookup.inputs import LookUp, draw_lookup
+from ui.labels import literal
+from ui.layout import shaded_word
+
+draw_input = draw_lookup
+
+
+def _weighed(found: LookUp) -> list[WeighedWord]:
+    return weigh_words(found.request.records, found.text, found.temperature, found.encoder)
+
+
+def answer(found: LookUp) -> str:
+    """Say which words get most weight."""
+    heaviest = sorted(_weighed(found), key=attrgetter("weight"))[::-1][:3]
+    if not heaviest:
+        return "None: the keys have no words."
+    return f"Most weight: {', '.join(f'{literal(word.text)} {percent(word.weight)}' for word in heaviest)}."
+
+
+def draw(found: LookUp) -> None:
+    """Draw the words of the keys."""
+    words = _weighed(found)
+    if not words:
+        return
+    largest = max(word.weight for word in words)
+    keys = (key_words for _, key_words in groupby(words, key=attrgetter("key")))
+    lines = (" ".join(shaded_word(word.text, word.weight, largest) for word in key_words) for key_words in keys)
+    st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
+    subject = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
+    st.caption(f"{subject} is a key of its own, whatever stands around it.")
