@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from tests.support.app import open_page
+from tests.support.app import ExportAtOnce, open_page
 from ui.player import OFFLINE_BYTES
 
 PICTURES = {"pixels": (28, 28), "find": (15, 15), "read": (12, 48), "ask": (16, 16)}
@@ -15,7 +15,7 @@ NAMES = ("lookup", "vectors", "matter", "translate", "transformer", "pixels", "f
 def test_every_page_can_be_taken_along_as_a_page_of_two_megabytes_at_most(app, name, monkeypatch):
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, *given, **_: made.update({label: given}))
-    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
     open_page(app, f"pages/{name}/page.py")
     make, file = made["Offline page"]
     text = make()

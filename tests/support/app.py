@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +35,18 @@ class App(AppTest):
         super()._run(*args, **kwargs)
         assert not (self.is_strict and self.exception), self.exception
         return self
+
+
+class ExportAtOnce:
+    """Stands for ui.take_along.EXPORT, and draws what a page exports, since AppTest runs pages without their foot."""
+
+    @property
+    def value(self) -> None:
+        return None
+
+    @value.setter
+    def value(self, export: Callable[[], object]) -> None:
+        export()
 
 
 def open_page(app: AppTest, path: str, tab: str = "") -> AppTest:

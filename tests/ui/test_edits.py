@@ -13,7 +13,7 @@ import torch
 from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, PatternFrom, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.support.app import frames, html_of, open_tab, set_fields, text_of, weight_changes
+from tests.support.app import ExportAtOnce, frames, html_of, open_tab, set_fields, text_of, weight_changes
 from ui.edits import ListedEdit, input_hash
 from ui.edits.edit_list import _format, _parse
 from ui.edits.outcome import describe_change
@@ -194,7 +194,7 @@ def test_a_weight_that_is_set_says_what_the_others_get_and_can_be_set_again(visi
 def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_same_numbers(visit, monkeypatch, name):
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
-    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
     page = visit(name, tab="try", step="context")
     plain, (key,) = made["Script"](), page.selectbox(key=f"{name}_weight_of").value
     page.number_input(key=f"{name}_weight").set_value(25.0).run()
@@ -224,7 +224,7 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
 def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch):
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
-    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())
+    monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
     page = visit("model", model="tatoeba-llama", tab="without", step="weights")
     (key,), query = page.selectbox(key="model_weight_of").value, page.session_state["model_query"]
     page.number_input(key="model_weight").set_value(70.0).run()

@@ -25,6 +25,7 @@ from attention_core.weights import FOLDER, read_card, write_weights
 from pages.memory.experiments.own import FIRST_PASSAGE, READER, STATE_ONLY
 from pages.memory.experiments.wider import NARROW
 from tests.support.app import (
+    ExportAtOnce,
     frames,
     html_of,
     leave_and_return,
@@ -239,7 +240,7 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, 
 
 
 def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
-    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
     page, space = open_page(app, PAGE), {}
     exec(page.code[0].value, space)
     told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
