@@ -195,7 +195,7 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
     monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
-    page = visit(name, tab="try", step="context")
+    page = visit(name, tab="try", step="context").run()  # the address is followed before its end
     plain, (key,) = made["Script"](), page.selectbox(key=f"{name}_weight_of").value
     page.number_input(key=f"{name}_weight").set_value(25.0).run()
     after = numbers_of(made["Script"]())

@@ -1,7 +1,9 @@
 """What if it took other values? Weights are changed, and the context is mixed anew."""
 
+import numpy as np
 import streamlit as st
 
+from attention_core.device import to_array
 from attention_core.inference.soft_lookup import value_labels
 from pages.lookup.inputs import LookUp, draw_lookup
 from pages.lookup.table import EDITS, NAME, QUERY
@@ -18,9 +20,9 @@ from ui.fragments import with_rerun
 draw_input = draw_lookup
 
 
-def _outcome(found: LookUp) -> tuple[list[str], list[float], list[float]]:
+def _outcome(found: LookUp) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the values' labels, and how much of each is handed over, as computed and changed."""
-    before, after = (trace.context(0)[found.query].tolist() for trace in (found.plain, found.trace))
+    before, after = (to_array(trace.context(0)[found.query]) for trace in (found.plain, found.trace))
     return value_labels(found.request.records), before, after
 
 

@@ -3,7 +3,7 @@
 from attention_core.faithfulness import subjects
 from pages.matter.inputs import ATTENTION, NAME, Judgement
 from pages.matter.inputs import draw_input as draw_input
-from ui.faithfulness import faithfulness_tab
+from ui.faithfulness import draw_faithfulness
 
 
 def answer(_: Judgement) -> str:
@@ -14,5 +14,4 @@ def answer(_: Judgement) -> str:
 def draw(judgement: Judgement) -> None:
     """Draw what becomes of the answer as words go."""
     words = judgement.sentence.words
-    if section := faithfulness_tab(NAME, ATTENTION, "words", subjects.sentence_subject, words).draw:
-        section()
+    draw_faithfulness(NAME, ATTENTION, "words", subjects.sentence_subject, words)

@@ -1,5 +1,6 @@
 """What if it attended to other words? Weights are changed, and the sentence is judged anew."""
 
+import numpy as np
 import streamlit as st
 
 from pages.matter.first_screen import SIDES, describe_changed_answer, draw_words
@@ -32,5 +33,5 @@ def draw(judgement: Judgement) -> None:
         EDITS.draw(trace)
         show_weights_difference(NAME, attention_trace(judgement.text), trace)
     with right:
-        before, after = judgement.learned_verdict().positive, judgement.verdict().positive
-        draw_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))
+        verdicts = judgement.learned_verdict(), judgement.verdict()
+        draw_outcome(tuple(SIDES), *(np.array([each.positive, 1 - each.positive]) for each in verdicts))

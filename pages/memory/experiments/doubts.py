@@ -9,7 +9,7 @@ from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.models.translator import Translator
 from pages.memory import first_screen as screen
-from ui.faithfulness import faithfulness_tab
+from ui.faithfulness import draw_faithfulness
 
 draw_input = screen.draw_sentence
 
@@ -21,8 +21,7 @@ def answer(_: str) -> str:
 
 def draw(text: str) -> None:
     """Draw what becomes of the translation as words go."""
-    if section := faithfulness_tab(screen.NAME, screen.WITHOUT, "words", _vector_subject, text).draw:
-        section()
+    draw_faithfulness(screen.NAME, screen.WITHOUT, "words", _vector_subject, text)
 
 
 def _vector_subject(model: Translator, text: str) -> Subject:
