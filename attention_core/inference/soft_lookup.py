@@ -198,6 +198,8 @@ def soft_lookup(
 
 
 class WeighedWord(NamedTuple):
+    """A word of a key, and its weight."""
+
     text: str
     key: int  # in which key it stands
     weight: float  # of all words' weights, which sum to 1

@@ -1,5 +1,6 @@
 """What one changes on the page and in its experiments: the sentence, and the weights of its words."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import streamlit as st
@@ -7,7 +8,6 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits
-from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
@@ -15,6 +15,7 @@ from attention_core.inference import sentiment as core
 from ui.chart import note_picture
 from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
+from ui.labels import note
 from ui.layout import bar_rows
 from ui.player import export_bar
 from ui.take_along import take_along
@@ -85,13 +86,19 @@ def accuracy_of(name: str) -> float:
     return card_or_empty(name).get("development_accuracy", 0)
 
 
+def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
+    """Say what networks say of the sentence."""
+    if not judgement.is_read:
+        return "of this sentence, neither knows enough words"
+    return f"of this sentence they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+
+
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
-    """Draw how many sentences each network judges right, and what it says of this one; `called` names them."""
+    """Draw how many sentences each network judges right; `called` names them."""
     accuracies, colours = [accuracy_of(name) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
-    verdicts = [judgement.verdict(name).label if judgement.is_read else "no judgement" for name in called]
-    labels = [f"{title}: {verdict}" for title, verdict in zip(called.values(), verdicts, strict=True)]
-    alt = f"Right of 925 sentences for development: {', '.join(called.values())}"
+    alt = f"Right of 925 sentences: {', '.join(called.values())}"
     note_picture(lambda: bar_table([*called.values()], {"right": accuracies}, colours[:1]), alt)
-    st.html(f'<div role="group" aria-label="{alt}">{bar_rows(zip(labels, accuracies, colours, strict=True))}</div>')
-    changed = " Your weights are in both verdicts, not in the bars." if judgement.edits else ""
-    st.caption(f"Bars: right of 925 sentences, {percent(0.5)} by chance.{changed}")
+    rows = bar_rows(zip(called.values(), accuracies, colours, strict=True))
+    st.html(f'<div role="group" aria-label="{alt}">{rows}</div>')
+    changed = " Your weights are in what they say, not in the bars." if judgement.edits else ""
+    note(f"Right of 925 sentences, from which neither learned, but by which their settings were chosen.{changed}")

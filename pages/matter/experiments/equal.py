@@ -3,19 +3,19 @@
 from attention_core.attention.wording import percent
 from pages.matter import inputs
 from pages.matter.inputs import ATTENTION, AVERAGE, Judgement
-from ui.labels import note
 
+CALLED = {ATTENTION: "attention", AVERAGE: "equal weights"}
 draw_input = inputs.draw_input
 
 
-def answer(_: Judgement) -> str:
-    """Say how many sentences each of the two judges right."""
-    accuracy, equal = map(inputs.accuracy_of, (ATTENTION, AVERAGE))
-    hardly = ": here attention hardly helps" * (abs(accuracy - equal) < inputs.SMALL_CHANGE)
-    return f"Trained with them, a network is right on {percent(equal)}, with attention on {percent(accuracy)}{hardly}."
+def answer(judgement: Judgement) -> str:
+    """Say how many sentences each of the two judges right, and what they say of this one."""
+    accuracies = [inputs.accuracy_of(name) for name in CALLED]
+    hardly = "attention hardly helps here" if max(accuracies) - min(accuracies) < inputs.SMALL_CHANGE else "not quite"
+    right = " and ".join(map(percent, accuracies))
+    return f"Trained on the same, {right} are right: {hardly}; {inputs.describe_verdicts(judgement, CALLED)}."
 
 
 def draw(judgement: Judgement) -> None:
-    """Draw both networks, and what their figures are worth."""
-    inputs.draw_networks(judgement, {ATTENTION: "attention", AVERAGE: "equal weights"})
-    note("Neither learned from these 925 sentences, but their settings were chosen by them.")
+    """Draw both networks."""
+    inputs.draw_networks(judgement, CALLED)

@@ -3,15 +3,16 @@
 from pages.matter import inputs
 from pages.matter.inputs import ATTENTION, TWO_PHASES, Judgement
 
+CALLED = {ATTENTION: "attention alone", TWO_PHASES: "the second network"}
 draw_input = inputs.draw_input
 
 
 def answer(judgement: Judgement) -> str:
-    """Say how the second network learned, and what it says."""
-    says = f" Of this sentence it says *{judgement.verdict(TWO_PHASES).label}*." if judgement.is_read else ""
-    return f"Yes: frozen, it weighs the words from which a second network learns.{says}"
+    """Say how the second network learned, and what both say."""
+    said = inputs.describe_verdicts(judgement, CALLED)
+    return f"Yes: frozen, it weighs the words from which a second network learns; {said}."
 
 
 def draw(judgement: Judgement) -> None:
     """Draw both networks."""
-    inputs.draw_networks(judgement, {ATTENTION: "attention alone", TWO_PHASES: "the second network"})
+    inputs.draw_networks(judgement, CALLED)
