@@ -1,20 +1,20 @@
 """What does attention give back? Each English word's share in the one vector and in what attention gives."""
 
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import streamlit as st
 
-from attention_core.charts.bars import bar_table
+from attention_core.charts.bars import bars
 from attention_core.device import to_array
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
 from pages.memory import look_back
 from pages.memory.charts import TRANSLATOR_COLOURS
 from pages.memory.look_back import FRENCH_WALK, GUESSED_INDEX
-from ui.chart import draw_chart
-from ui.labels import literal
-from ui.layout import stop_run
+from ui.chart import note_picture
+from ui.labels import distinct, literal
+from ui.layout import bar_rows, stop_run
 
 
 class FrenchWord(NamedTuple):
@@ -45,18 +45,12 @@ def answer(word: FrenchWord) -> str:
 
 def draw(word: FrenchWord) -> None:
     """Draw each English word's share in the one vector, and in the context."""
-    labels, (strongest, _) = (
-        list(read_source(word.text).word_labels),
-        look_back.heaviest_english(word.text, word.prefix),
-    )
-    labels[strongest] = f"► {labels[strongest]}"
-    context = to_array(look_back.context_shares(screen.ATTENTIVE, read_source(word.text), word.prefix))
-    shares = zip(screen.LABELS.values(), (screen.vector_shares(word.text), context), strict=True)
-    columns = {f"{label}, %": 100 * np.asarray(values) for label, values in shares}
-    chart = bar_table(labels, columns, [*TRANSLATOR_COLOURS.values()])
-    alt = f"Shares of {len(labels)} English words in the one vector and in the context"
-    draw_chart(chart, width="content", key="memory_cure", alt=alt)
-    st.caption(
-        f"{'; '.join(map(screen.called, screen.LABELS)).capitalize()}. A share tells how far a small change of the "
-        "word moves what the decoder gets, beside all other words."
-    )
+    source = read_source(word.text)
+    context = to_array(look_back.context_shares(screen.ATTENTIVE, source, word.prefix))
+    shares = zip(TRANSLATOR_COLOURS.items(), (screen.vector_shares(word.text), context), strict=True)
+    for column, ((name, colour), values) in zip(st.columns(2, gap="large"), shares, strict=True):
+        alt, labels = f"Each English word's share: {screen.called(name)}", source.word_labels
+        note_picture(partial(bars, 100 * values, distinct(labels), title="share, %", colour=colour), alt)
+        rows = bar_rows((label, float(value), colour) for label, value in zip(labels, values, strict=True))
+        column.html(f'<div role="group" aria-label="{alt}"><b>{screen.called(name)}</b>{rows}</div>')
+    st.caption("A share tells how far a small change of the word moves what the decoder gets, beside all other words.")
