@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from PIL.ImageColor import getrgb
+from streamlit.delta_generator import DeltaGenerator
 from streamlit_drawable_canvas import st_canvas
 
 from attention_core.data.colours import PEN
@@ -18,6 +19,7 @@ from attention_core.data.presets import preset_paths
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
+from ui.layout import last_on_phone
 from ui.lecture.mode import LECTURE
 from ui.state import Field, is_mounted, single_choice
 
@@ -116,6 +118,16 @@ def draw_pad(pad: Pad) -> PadContent:
     with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
         _draw_buttons(pad)
     return _content(pad, pad.strokes.value)
+
+
+def columns_beside_pad() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return containers of an experiment: of its pad, which a lecture hides and a phone has last, and beside that."""
+    if LECTURE.value:
+        return st.container(key="experiment_input"), st.container()
+    last_on_phone("experiment_columns", "experiment_input")
+    with st.container(key="experiment_columns"):
+        left, right = st.columns([1, 2.2], gap="medium")
+    return left.container(key="experiment_input"), right
 
 
 def readable_content(pad: Pad, content: PadContent, is_unreadable: bool) -> PadContent:

@@ -188,14 +188,20 @@ def _draw_examples(suggested: Sequence[questions.Question]) -> None:
             st.button(text, key=f"ask_example_{number}", on_click=QUESTION.set, args=(text,))
 
 
+def learned_and_edited(drawing: PadScene, reading: questions.ParsedQuestion) -> tuple[SceneAnswer, SceneAnswer]:
+    """Return the answer as learned, and with the visitor's edits that fit."""
+    learned = explain_answer(MODEL, drawing.picture, reading.words, edits=())
+    edits = EDITS.fitting(learned.looks[0])
+    return learned, explain_answer(MODEL, drawing.picture, reading.words, edits=edits) if edits else learned
+
+
 def draw_answer(
     drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, glow: DeltaGenerator
 ) -> SceneAnswer:
     """Draw the answer and its looks, in grey unless drawing and question are both present; return the answer."""
-    explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
-    learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
-    edits, is_uniform = EDITS.fitting(learned.looks[0]), EQUAL_WEIGHTS in EDITS.changes
-    answer = explain(edits=edits) if edits else learned
+    learned, answer = learned_and_edited(drawing, reading)
+    uniform = explain_answer(MODEL, drawing.picture, reading.words, edits=(Uniform(),))
+    is_uniform = EQUAL_WEIGHTS in EDITS.changes
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
     with glow:
@@ -209,8 +215,8 @@ def draw_answer(
                 st.markdown(f"{heading}: **{best_answer(learned if is_uniform else uniform)[0]}**")
                 set_widget("ask_uniform", is_uniform)
                 st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(EQUAL_WEIGHTS,))
-        if len(edits) > is_uniform:
-            st.caption(f"Its attention is changed under *Try*; as learned: **{best_answer(learned)[0]}**")
+        if len(answer.looks[0].edits) > is_uniform:
+            st.caption(f"You have changed its attention; as learned: **{best_answer(learned)[0]}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
@@ -269,7 +275,7 @@ def _chain_surprise() -> TryThis:
         act,
         outcome,
         "ask_answer",
-        hides=":is(.st-key-ask_answer, .st-key-ask_glow, .st-key-ask_tabs [role=tabpanel])",
+        hides=":is(.st-key-ask_answer, .st-key-ask_glow, .st-key-numbers)",
     )
 
 

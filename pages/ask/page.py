@@ -2,19 +2,20 @@
 
 import streamlit as st
 
-from attention_core.data.questions import word_ids_of
-from attention_core.faithfulness import subjects
-from pages.ask.experiments import STEPS, WALK, ask_steps, caption_tab, change_section, export_look
 from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
+from pages.ask.inputs import WALK
+from pages.ask.numbers import STEPS, draw_numbers, export_glimpse
 from ui.computed import model_or_stop
-from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.layout import last_on_phone
-from ui.skeleton import Tab, page_body, page_frame, page_tabs
+from ui.questions import draw_experiment, page_questions
+from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
 
 
 def question_and_answer() -> None:
-    """Draw the question and its answer, and what stands below them."""
+    """Draw the open experiment, or a question and its answer, all the numbers, and the page's questions."""
+    if draw_experiment(NAME, players=(WALK,)):
+        return
     last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
     with st.container(key="ask_first"):
         drawing_column, question_column = st.columns([1, 1.55], gap="medium")
@@ -25,19 +26,8 @@ def question_and_answer() -> None:
             model_or_stop(MODEL)
             reading, is_present_question = draw_question(drawing)
             answer = draw_answer(drawing, reading, is_present_question and is_present_drawing, glow)
-
-    over = KeysInPicture(drawing.canvas, answer.looks[0].story.key_axis.picture_grid)
-    erased = "regions", subjects.question_subject, drawing.picture, word_ids_of(reading.words)
-    faithfulness = faithfulness_tab(NAME, MODEL, *erased, over=over)
-    page_tabs(
-        NAME,
-        Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answer)),
-        Tab("try", "Try", lambda: change_section(drawing, reading, answer)),
-        Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
-        more=(faithfulness,),
-        players=(STEPS, WALK),
-    )
-    take_along(lambda: export_look(drawing, reading.question, answer))
+    page_questions(NAME, lambda: draw_numbers(drawing, reading.question, answer), players=(STEPS,))
+    take_along(lambda: export_glimpse(drawing, reading.question, answer))
 
 
 page_frame(NAME, "Ask a question about a drawing: the question itself decides where to look.")

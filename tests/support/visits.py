@@ -192,7 +192,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         button("ask_example_*"),
         button("ask_compose"),
         NEXT,
-        TAB,
+        QUESTION,
     ),
     "groups": (
         text_input("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0")),

@@ -18,7 +18,7 @@ from tests.support.app import (
     draw_strokes,
     html_of,
     leave_and_return,
-    open_tab,
+    open_question,
     path_object,
     set_fields,
     strokes_of,
@@ -50,6 +50,11 @@ def greyed(page) -> bool:
     return ".st-key-ask_answer { opacity: 0.35; }" in html_of(page)
 
 
+def described(page) -> str:
+    """The sentence about the drawing."""
+    return next(part.value for part in page.markdown if part.value.startswith("It looks once before each word"))
+
+
 def chips(page) -> list[str]:
     return [one.label for one in page.button if one.key.startswith(f"{NAME}_example_")]
 
@@ -58,8 +63,7 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert not page.error
     assert answers(page)[0] in ANSWERS
     assert len(chips(page)) == 4
-    assert [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "forbid")] == [0, 0]
-    open_tab(page, "steps")
+    assert not page.get("vega_lite_chart")
     for step, grid in {"picture": [64, 64], "key": [16, 16], "query": None, "scaled": [16, 16]}.items():
         assert data_of(set_fields(page, step=step), "ask_moving_step")["steps"][step]["grid"] == grid
     looks = data_of(page, "ask_glow_looks")["looks"]
@@ -79,7 +83,6 @@ QUESTIONS = [
 
 
 def test_questions_are_answered_as_they_are_read(page):
-    open_tab(page, "forbid")
     for scene, question, expected in QUESTIONS:
         page.button(key=f"{NAME}_preset_{scene}").click().run()
         asks(page, question)
@@ -144,7 +147,8 @@ def test_empty_canvas_invites_to_draw_and_keeps_the_question(page):
     assert "canvas is empty" in text_of(page)
     assert greyed(page)
     assert answers(page) == ["red"]  # of before
-    assert open_tab(page, "tell").info
+    assert open_question(page, "tell").info
+    open_question(page, "")
     page.button(key=f"{NAME}_preset_Threes").click().run()
     assert answers(page)
     assert page.session_state[f"{NAME}_text"] == "what colour is the 7?"
@@ -187,7 +191,7 @@ def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
     page.button(key=f"{NAME}_preset_Threes").click().run()
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     page.button(key=f"{NAME}_try").click().run()
-    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { opacity: 0; visibility: hidden" in html_of(page), (
+    assert ".st-key-ask_glow, .st-key-numbers) { opacity: 0; visibility: hidden" in html_of(page), (
         "what tells it is hidden"
     )
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
@@ -251,11 +255,11 @@ def test_a_model_that_may_look_at_no_place_counts_nothing(page):
     page.button(key=f"{NAME}_preset_Four red").click().run()
     asks(page, "how many red digits are there?")
     assert answers(page) == ["4"]
-    set_fields(open_tab(page, "try"), brushed=[*range(256)])
+    set_fields(open_question(page, "elsewhere"), brushed=[*range(256)])
     page.button(key=f"{NAME}_region_look_away").click().run()
-    assert answers(page) == ["0"]
     assert "The answer was 4 and is now 0" in text_of(page)
-    assert "changed under *Try*; as learned: **4**" in text_of(page)
+    assert "You have changed its attention; as learned: **4**" in text_of(open_question(page, ""))
+    assert answers(page) == ["0"]
 
 
 def test_drawing_and_question_survive_going_to_another_page(page):
@@ -269,9 +273,8 @@ def test_drawing_and_question_survive_going_to_another_page(page):
 
 
 def test_drawing_is_told_and_every_word_has_its_look(page):
-    open_tab(page, "tell")
-    told = next(part.value for part in page.markdown if part.value.startswith("### "))
-    assert told == "### A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8."
+    open_question(page, "tell")
+    assert "*A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8.*" in text_of(page)
     assert int(re.search(r"Look 1 of (\d+)", text_of(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in text_of(page)
@@ -283,17 +286,17 @@ def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, t
     card = {"name": "scene-caption-beforehand", "test_drawings": {"accuracy": 0.81}}
     (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
-    words = text_of(open_tab(page, "tell"))
+    words = text_of(open_question(page, "tell"))
     assert "beforehand tell 81% of new drawings right" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
     assert f"learn along {percent(together)}" in words
 
 
 def test_a_network_that_learned_to_see_along_tells_the_drawing_with_maps_of_its_own(page):
-    open_tab(page, "tell")
-    before = next(part.value for part in page.markdown if part.value.startswith("### "))
+    open_question(page, "tell")
+    before = described(page)
     page.segmented_control(key=f"{NAME}_encoder").set_value("scene-caption-together").run()
-    assert next(part.value for part in page.markdown if part.value.startswith("### ")) != before
+    assert described(page) != before
     assert page.query_params["encoder"] == "along"
 
 
@@ -335,7 +338,7 @@ def test_a_drawing_of_one_s_own_is_warned_of_as_its_digits_are_read(page):
 
 
 def test_the_telling_takes_a_handful_of_stops_in_a_lecture(visit):
-    page, stops = visit(NAME, lecture="1", tab="tell"), 0
+    page, stops = visit(NAME, lecture="1", question="tell"), 0
     while not page.button(key=f"{NAME}_at_next").disabled:
         page.button(key=f"{NAME}_at_next").click().run()
         assert page.session_state["ask_at"]

@@ -1,0 +1,35 @@
+"""What if it looked elsewhere? A region is brushed over, and all looks are changed there."""
+
+import numpy as np
+
+from attention_core.data.questions import ANSWERS, answer_in_words
+from attention_core.device import to_array
+from pages.ask.first_screen import EDITS, NAME
+from pages.ask.inputs import AskedScene, draw_asked_scene
+from ui.edits import describe_change, draw_outcome
+from ui.region import Region
+
+REGIONS = Region(NAME, EDITS, "regions")
+NAMES = [answer_in_words(answer) for answer in ANSWERS]
+draw_input = draw_asked_scene
+
+
+def answer(scene: AskedScene) -> str:
+    """Say what the visitor's changes make of the answer."""
+    return describe_change(NAMES, *_probabilities(scene))
+
+
+def draw(scene: AskedScene) -> None:
+    """Draw the last look, to be brushed over, and the answer before and after."""
+    n_looks = scene.reading.question.n_looks
+    traces = [scene_answer.looks[n_looks - 1] for scene_answer in (scene.learned, scene.answer)]
+    grid = traces[0].story.key_axis.grid
+    maps = (to_array(trace.weights()[0, :-1]).reshape(grid) for trace in traces)
+    with scene.beside:
+        hint = "Brush over the digit that it needs, then let all looks look away."
+        REGIONS.draw(scene.drawing.canvas, *maps, *scene.answer.looks[:n_looks], hint=hint, size=280)
+        draw_outcome(NAMES, *_probabilities(scene))
+
+
+def _probabilities(scene: AskedScene) -> tuple[np.ndarray, np.ndarray]:
+    return to_array(scene.learned.probabilities), to_array(scene.answer.probabilities)

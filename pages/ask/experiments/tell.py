@@ -1,0 +1,122 @@
+"""Can it say what is drawn? A sentence about the drawing, and the look before each of its words."""
+
+import html
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.attention.wording import format_count, percent
+from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
+from attention_core.data.questions import DIGITS
+from attention_core.data.scene_captions import sentence
+from attention_core.device import to_array
+from attention_core.evaluate.variants import variants_of
+from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
+from pages.ask.first_screen import NAME, PadScene, draw_empty_weight
+from pages.ask.inputs import WALK, draw_scene
+from ui.chart import draw_map, note_picture, picture_address
+from ui.computed import by_model, card_or_empty
+from ui.state import Field, single_choice, slugs
+
+CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
+ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
+ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
+MAX_NAMED = 3
+describe_scene = by_model(SceneCaption.explain)
+
+
+class DescribedScene(NamedTuple):
+    """A drawing, the sentence about it, who says it, and the container beside the pad."""
+
+    drawing: PadScene
+    caption: Caption
+    captioner: str
+    beside: DeltaGenerator
+
+
+def draw_input() -> DescribedScene:
+    """Draw the pad, and the choice of who describes it."""
+    drawing, beside = draw_scene()
+    with beside:
+        captioner = single_choice("The part that sees", ENCODER, ENCODERS)
+    return DescribedScene(drawing, describe_scene(captioner, drawing.picture), captioner, beside)
+
+
+def answer(scene: DescribedScene) -> str:
+    """Give the sentence."""
+    text = sentence(scene.caption.words)
+    return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{'.' if scene.caption.is_finished else ' …'}*"
+
+
+def draw(scene: DescribedScene) -> None:
+    """Draw the look of the present word, and the looks of all words."""
+    caption, labels = scene.caption, list(scene.caption.trace.story.query_axis.labels)
+    with scene.beside:
+        index = WALK.draw(labels, [token for token, label in enumerate(labels) if label in DIGITS] or [len(labels) - 1])
+        map_column, strip_column = st.columns([1, 1.5], gap="medium")
+        with map_column:
+            _draw_glimpse(scene, index, labels[index])
+        with strip_column:
+            _draw_strip(caption, scene.drawing.canvas, labels, index)
+            with st.container(key="desk_told"):
+                n_digits = len(scene.drawing.digits)
+                st.caption(f"{_accuracy_note(scene.captioner, n_digits)}\n\n{_training_note()}".strip())
+
+
+def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
+    """Draw one look over the drawing, and what is said after it."""
+    trace = scene.caption.trace
+    weights, grid = to_array(trace.weights(0, [index])[0]), trace.story.key_axis.picture_grid
+    alt = "Where this look goes, over the drawing"
+    draw_map(weights[:-1].reshape(grid), scene.drawing.canvas, "ask_told", alt, size=260)
+    draw_empty_weight(trace, index)
+    if label.startswith("glance"):
+        st.markdown("**A first glance**, before any word.")
+        return
+    probabilities = to_array(scene.caption.probabilities[index])
+    best = np.argsort(-probabilities)[:MAX_NAMED]
+    rivals = ", ".join(f"{LABELS[token]} {percent(float(probabilities[token]))}" for token in best[1:])
+    st.markdown(f"Then it says **{label}** ({percent(float(probabilities[best[0]]))}), rather than {rivals}.")
+
+
+def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: int) -> None:
+    """Draw the maps of all looks, each under its word."""
+    grid = caption.trace.story.key_axis.picture_grid
+    maps = to_array(caption.trace.weights())[:, :-1].reshape(-1, *grid)
+    shades = np.stack([weights / strongest_weight(weights.size, float(weights.max())) for weights in maps])
+    alt = f"The maps of all {len(labels)} looks over the drawing, each under its word"
+    note_picture(partial(overlay_strip, canvas, shades, labels, size=80, columns=7, chosen=index), alt)
+    ramp, drawing = glow_ramp(shades[0].size, float(shades.max())), picture_address(image_png(canvas))
+    layers = [f"url({picture_address(map_png(shade, ramp, True, 0.75))}), url({drawing})" for shade in shades]
+    figures = (
+        f'<figure{" class=chosen" * (token == index)}>{name}<div style="background-image:{layer}"></div></figure>'
+        for token, (name, layer) in enumerate(zip(map(html.escape, labels), layers, strict=True))
+    )
+    st.html(f'<div class="strip" role="img" aria-label="{alt}">{"".join(figures)}</div>')
+
+
+def _accuracy_note(captioner: str, n_digits: int) -> str:
+    """Return a sentence: how often it is right on drawings of as many digits, where that was measured."""
+    card = card_or_empty(captioner)
+    accuracy = card.get("up_to_five_digits", {}).get("accuracy_by_digits", {}).get(str(n_digits))
+    if accuracy is None:
+        return ""
+    return (
+        f"It tells {percent(accuracy)} of new drawings with {format_count(n_digits, 'digits')} right; with every "
+        f"weight equal {percent(card['with_uniform_attention'])} of those with three at most."
+    )
+
+
+def _training_note() -> str:
+    """Return a sentence that compares encoders trained beforehand and together, where both were measured."""
+    cards = variants_of(CAPTIONER).get("beforehand", {}), card_or_empty(TOGETHER)
+    if not all(cards):
+        return ""
+    beforehand, together = (percent(card["test_drawings"]["accuracy"]) for card in cards)
+    return (
+        f"Trained equally long, eyes trained beforehand tell {beforehand} of new drawings right, eyes that learn along "
+        f"{together}."
+    )

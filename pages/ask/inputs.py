@@ -1,0 +1,44 @@
+"""What one changes in an experiment of the page: the drawing, and the question about it."""
+
+from typing import NamedTuple
+
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.data.questions import ParsedQuestion
+from attention_core.models.scene_question import SceneAnswer
+from pages.ask.first_screen import MODEL, NAME, PadScene, draw_question, learned_and_edited, scene_pad
+from pages.ask.numbers import export_glimpse
+from ui.canvas import columns_beside_pad
+from ui.computed import model_or_stop
+from ui.player import Walk
+from ui.take_along import take_along
+
+WALK = Walk(NAME, label="Look")
+
+
+class AskedScene(NamedTuple):
+    """A drawing, a question about it, its answers, and the container beside the pad."""
+
+    drawing: PadScene
+    reading: ParsedQuestion
+    learned: SceneAnswer
+    answer: SceneAnswer  # with the visitor's edits
+    beside: DeltaGenerator
+
+
+def draw_scene() -> tuple[PadScene, DeltaGenerator]:
+    """Draw the pad; return the last drawing that can be read, and the container beside the pad."""
+    pad_column, beside = columns_beside_pad()
+    with pad_column:
+        return scene_pad()[0], beside
+
+
+def draw_asked_scene() -> AskedScene:
+    """Draw the pad, and beside it the box of the question."""
+    drawing, beside = draw_scene()
+    model_or_stop(MODEL)
+    with beside.container(key="experiment_input_question"):
+        reading, _ = draw_question(drawing)
+    learned, answer = learned_and_edited(drawing, reading)
+    take_along(lambda: export_glimpse(drawing, reading.question, answer))
+    return AskedScene(drawing, reading, learned, answer, beside)
