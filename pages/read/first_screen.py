@@ -1,100 +1,63 @@
-"""The first screen: a number on the pad, the digits that are read, remarks on the drawing."""
+"""The first screen: where each look goes, under the pad, and the digits that are read."""
 
-import re
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Collection
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.attention.wording import percent
-from attention_core.data.drawing import Stroke, smooth_path
-from attention_core.data.presets import number_strokes
-from attention_core.data.scenes import MAX_DIGITS
+from attention_core.attention.edits import Uniform
+from attention_core.attention.types import Role
+from attention_core.attention.wording import format_count, percent
+from attention_core.charts.overlay import glow_ramp, map_png
 from attention_core.device import to_array
-from attention_core.inference import number_reading as number_reading
-from attention_core.inference.number_reading import NumberRemark, ReadDrawing
+from attention_core.inference.number_reading import ReadDrawing, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
-from ui.canvas import Pad, draw_pad, inked_share, render_strokes
-from ui.computed import by_model
-from ui.state import Field
+from pages.read.changes import AFTER, EDITS, ChangedReading, read_again, read_changed
+from pages.read.pad import MODEL, NAME, PAD_SIZE, number_pad
+from ui.chart import draw_layers
+from ui.layout import grey_out, section
+from ui.try_this import TryThis, try_this
 
-NAME, MODEL = "read", "digit-reader"
-LAST = Field[ReadDrawing | None](NAME, "last", None)
-"""The last drawing that could be read: its reading stays while there is nothing to read."""
-PAD_SIZE = (144, 576)
 COLUMNS = [1.9, 1]
 """The pad, and whatever stands under it, beside the answers."""
-REMARKS = {
-    NumberRemark.EMPTY: "Write a number on the pad, one to "
-    f"{MAX_DIGITS} digits from left to right, or take one from below it.",
-    NumberRemark.SINGLE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
-    NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink.",
-    NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
-    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",
-    NumberRemark.LONG: f"These seem to be more digits than the {MAX_DIGITS} that the reader was trained on.",
-    NumberRemark.NOTHING: "As learned, it says “end” at once: it sees no digit.",
-    NumberRemark.UNFINISHED: "As learned, it comes to no end, and is stopped after eight looks. "
-    f"It was trained on up to {MAX_DIGITS} digits.",
-}
-read_drawing = by_model(number_reading.read_drawing)
 
 
-def numbered(labels: Sequence[str]) -> list[str]:
-    return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
-
-
-def maps_of(reading: DigitReading) -> np.ndarray:
-    """Return the weights of every look as a picture, float (n_looks, rows, columns)."""
-    return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.picture_grid)
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) is not None
-
-
-def _number_strokes(number: str) -> list[Stroke]:
-    """Return the strokes of a number: a preset is neat, any other looks handwritten, the same each time."""
-    strokes = number_strokes(number, PAD_SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
-    return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
-
-
-PRESETS = {number: partial(_number_strokes, number) for number in ("7", "42", "2026", "31415", "271828", "5555")}
-PAD = Pad(
-    NAME,
-    PRESETS,
-    "31415",
-    PAD_SIZE,
-    address="number",
-    pen_width=10,
-    from_address=lambda number: _number_strokes(number) if _is_number(number) else None,
-)
-
-
-def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
-    """Draw the pad with its presets; return the drawing with its reading.
-
-    Also whether that can be read, else the last readable drawing is returned; and the container under the drawing.
-    """
-    pad_area = st.container(key="read_pad")
+def draw_read_number() -> ChangedReading:
+    """Draw the pad, under it where each look goes; return how the number is read."""
+    drawing, is_present, pad_area = number_pad()
+    changed = read_changed(drawing)
     with pad_area:
-        pad = draw_pad(PAD)
-    drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), inked_share(pad.canvas, pad.paper))
-    for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
-        st.info(REMARKS[remark])
-    if isinstance(drawing, ReadDrawing):
-        LAST.value = drawing
-        return drawing, True, pad_area
-    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), PAD_SIZE, "light")), False, pad_area
+        _draw_looks(changed)
+    for key in ("read_looks", "read_answer"):
+        grey_out(key, not is_present)
+    return changed
 
 
-def readable(canvas: np.ndarray) -> ReadDrawing:
-    """Read a canvas that is known to be readable."""
-    drawing = read_drawing(MODEL, canvas, True, 0.0)
-    if not isinstance(drawing, ReadDrawing):
-        raise ValueError(f"nothing can be read on the canvas: {drawing}")
-    return drawing
+def _draw_looks(changed: ChangedReading) -> None:
+    """Draw the weights of all looks, column by column, under the drawing, where read.css puts them."""
+    weights, n_left_out = to_array(column_weights(changed.reading.trace)), changed.n_left_out
+    weights = np.vstack([np.zeros((n_left_out, weights.shape[1])), weights])
+    labels = [f"look {number}: {label}" for number, label in enumerate(labels_of(changed.reading), 1)]
+    labels = ["no look"] * n_left_out + labels
+    layer = glow_ramp(weights.shape[1], float(weights.max()))
+    with st.container(key="read_looks", horizontal=True, gap="xsmall"):
+        layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
+        values, width = 100 * weights, PAD_SIZE[1]
+        draw_layers(layers, values, "read_columns", alt, size=width, row_height=27, row_labels=labels, tooltip="{}%")
+        st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
+
+
+def draw_answer(changed: ChangedReading) -> None:
+    """Draw the reading, and that of a reader that cannot choose."""
+    reading, uniform = changed.reading, read_again(MODEL, changed.drawing.picture, edits=(Uniform(),))
+    with st.container(key="read_answer"):
+        section("Looking digit by digit" + (", changed" if changed.is_changed else ""), Role.WEIGHTS)
+        st.html(answer_cards(reading, changed.withheld, changed.n_left_out))
+        ending = "stopped by itself" if reading.is_finished else "was stopped"
+        st.markdown(f"It {ending} after {format_count(len(reading.probabilities), 'looks')}.")
+        section("With every weight equal")
+        st.html(f'<div class="baseline">{answer_cards(uniform)}</div>')
+    try_this(NAME, _later(changed.drawing))
 
 
 def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
@@ -109,3 +72,26 @@ def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: i
         )
     label = f"Reads {reading.digits or 'nothing'}"
     return f'<div class="reading" role="img" aria-label="{label}">{"".join(items)}</div>'
+
+
+def _later(drawing: ReadDrawing) -> TryThis:
+    digits, remainder = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
+
+    def act() -> None:
+        AFTER.value = 1
+        EDITS.reset()
+
+    def outcome() -> tuple[int, str]:
+        reread = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
+        text = f"Then it reads *{reread}*: the picture is the same; its question alone knows how far it has come."
+        return (1, text) if reread == remainder else (0 if reread == digits else 2, f"Then it reads *{reread}*.")
+
+    return TryThis(
+        f"Pretend the {digits[0]} is already read" if digits else "Pretend the first digit is already read",
+        "Pretend it has already read the first digit. What will it read?",
+        (f"{digits or 'Nothing'} again", f"Only {remainder}", "Something else"),
+        act,
+        outcome,
+        "read_answer",
+        subject=AFTER.value,
+    )

@@ -185,7 +185,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         STEP,
         TAB,
     ),
-    "read": (button("read_at_next"), button("read_preset_*"), button("read_withhold_*"), CANVAS, TAB),
+    "read": (button("read_at_next"), button("read_preset_*"), CANVAS, QUESTION),
     "ask": (
         text_input("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),
         button("ask_preset_*"),

@@ -14,7 +14,7 @@ from tests.support.app import (
     html_of,
     html_with,
     leave_and_return,
-    open_tab,
+    open_question,
     path_object,
     picture_numbers,
     set_fields,
@@ -57,7 +57,7 @@ def test_arrival_shows_a_number_read_with_its_film(page):
     assert not page.info
     assert any("stopped by itself" in text for text in texts(page))
     assert "Look 1 of 6" in texts(page)
-    assert [len(charts(open_tab(page, tab))) for tab in ("film", "question", "steps")] == [2, 2, 2]
+    assert [len(charts(open_question(page, slug))) for slug in ("", "film", "question")] == [2, 1, 1]
 
 
 def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page, monkeypatch):
@@ -111,6 +111,7 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
 
 
 def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
+    open_question(page, "film")
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of 6" in texts(page)
     assert any("where a digit was read, not why" in text for text in texts(page))
@@ -119,13 +120,12 @@ def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
     set_fields(page, at=5)
     assert page.button(key=f"{NAME}_at_next").disabled
     page.button(key=f"{NAME}_preset_7").click().run()
-    assert read(page) == "7"
     assert "Look 2 of 2" in texts(page)
+    assert read(open_question(page, "")) == "7"
 
 
 def test_every_step_shows_formula_and_code(page):
     page.session_state[CODE_OPEN] = True
-    open_tab(page, "steps")
     for step in ("picture", "key", "scores", "context", "output"):
         set_fields(page, step=step)
         assert page.latex, step
@@ -133,15 +133,15 @@ def test_every_step_shows_formula_and_code(page):
 
 
 def read_now(page) -> str:
-    found = [text for text in texts(page) if text.startswith("Read now")]
+    found = [text for text in texts(page) if text.startswith("Now it reads")]
     return found[0].split("**")[1] if found else ""
 
 
 def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_above(page):
-    assert read_now(open_tab(page, "try")) == ""
+    assert read_now(open_question(page, "start")) == ""
     assert read(set_fields(page, after=2)) == "415"
     assert read_now(page) == "415"
-    assert "As it was: **31415**" in texts(page)
+    assert "as learned, **31415**" in text_of(page)
     page.session_state[f"{NAME}_after"] = 6
     page.button(key=f"{NAME}_preset_42").click().run()
     assert read_now(page)
@@ -158,7 +158,7 @@ def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
     assert looks.sum(1) == pytest.approx([0, 100, 100, 100, 100, 100], abs=0.2)
     labels = ["no look", "look 1: 1", "look 2: 4", "look 3: 1", "look 4: 5", "look 5: end"]
     assert re.findall("<b>([^<]+)</b>", html_with(page, 'class="looks"')) == labels
-    assert "Look 1 of 5" in text_of(page), "step by step shows the same reading"
+    assert "Look 1 of 5" in text_of(page), "all the numbers are of the same reading"
 
 
 def test_a_reader_that_sees_everywhere_alike_stands_beside_it(page):
@@ -168,7 +168,7 @@ def test_a_reader_that_sees_everywhere_alike_stands_beside_it(page):
 
 
 def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
-    page = visit(NAME, skipped="1", tab="start")
+    page = visit(NAME, skipped="1", tab="try")
     assert "skipped" not in page.query_params
     assert page.checkbox(key=f"{NAME}_edit_0").label == "Look 2 hands over nothing"
     assert read_now(page) != "31415"
@@ -182,7 +182,7 @@ def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
 
 def test_a_region_is_brushed_and_no_look_goes_there(page):
     left = [48 * row + column for row in range(12) for column in range(14)]
-    set_fields(open_tab(page, "try"), brushed=left)
+    set_fields(open_question(page, "elsewhere"), brushed=left)
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert read_now(page) != "31415"
     assert page.session_state[f"{NAME}_edits"][0].edit.keys == tuple(left)
@@ -197,9 +197,9 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     page.session_state[f"{NAME}_after"] = 1
     set_fields(page, at=2)
     leave_and_return(page)
-    assert "As it was: **605**" in texts(open_tab(page, "try"))
-    assert "Look 3 of 3" in texts(open_tab(page, "film"))
-    assert "Row 3, column 5" in html_of(open_tab(page, "question"))
+    assert "Look 3 of 3" in texts(page)
+    assert "as learned, **605**" in text_of(open_question(page, "start"))
+    assert "Row 3, column 5" in html_of(open_question(page, "question"))
     assert page.session_state[f"{NAME}_after"] == 1
 
 
@@ -220,7 +220,8 @@ def test_what_came_of_the_surprise_goes_when_more_is_changed(page, changes):
     page.button(key=f"{NAME}_try").click().run()
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
     assert "Then it reads *1415*" in page.success[0].value
-    changes(open_tab(page, "try"))
+    changes(open_question(page, "elsewhere"))
+    open_question(page, "")
     assert read(page) != "1415"
     assert not page.success
     assert page.button(key=f"{NAME}_try")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_pad import press_for_new_pad
-from tests.support.on_page import IDLE, assert_fits, draw, open_tab, settle
+from tests.support.on_page import IDLE, assert_fits, draw, settle
 
 CARDS = ".reading"
 FILM = ".st-key-read_film .picture"
@@ -27,9 +27,15 @@ def visitor(visit, app_url):
     """The page, opened and painted."""
     page = visit(f"{app_url}/read")
     page.locator("canvas.upper-canvas").wait_for()
-    page.locator(FILM).wait_for()
+    page.locator("canvas.moving").wait_for()
     settle(page)
     return page
+
+
+def open_question(page, text) -> None:
+    page.get_by_role("button", name=text).click()
+    page.get_by_role("heading", name=text).wait_for()
+    settle(page)
 
 
 def clear(page) -> None:
@@ -70,6 +76,7 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
 
 
 def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
+    open_question(visitor, "Where does it look for each digit?")
     first = visitor.locator(FILM).get_attribute("style")
     visitor.locator(".st-key-read_at_play button").click()
     visitor.get_by_text("Look 3 of 6").wait_for()
@@ -87,7 +94,7 @@ def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
 
 
 def test_click_on_the_map_follows_a_region(visitor):
-    open_tab(visitor, "Another question")
+    open_question(visitor, "Why does it look elsewhere next?")
     regions = visitor.locator(".st-key-read_regions .picture")
     regions.wait_for()
     regions.scroll_into_view_if_needed()

@@ -1,0 +1,43 @@
+"""What if it looked elsewhere? A region is brushed over, glimpses are withheld, and the number is read anew."""
+
+import streamlit as st
+
+from attention_core.device import to_array
+from attention_core.models.digit_reader import CLASSES
+from pages.read.changes import EDITS, ChangedReading, withheld_glimpse
+from pages.read.first_screen import answer_cards
+from pages.read.inputs import draw_number, maps_of
+from pages.read.pad import NAME
+from ui.edits import show_outcome
+from ui.fragments import with_rerun
+from ui.region import Region
+
+REGIONS = Region(NAME, EDITS, "regions")
+draw_input = draw_number
+
+
+def answer(changed: ChangedReading) -> str:
+    """Say what is read."""
+    return changed.describe()
+
+
+def draw(changed: ChangedReading) -> None:
+    """Draw the mean of all looks, to be brushed over, the glimpses, and what is read then."""
+    left, right = st.columns([1.65, 1], gap="large")
+    learned, reading = changed.learned, changed.reading
+    with left:
+        hint = "Brush over a digit, then let no look go there."
+        maps = (maps_of(each).mean(0) for each in (learned, reading))
+        REGIONS.draw(changed.drawing.canvas, *maps, reading.trace, hint=hint, size=560)
+    with right:
+        st.caption("Withhold the glimpse of look")
+        with st.container(horizontal=True, gap="xsmall"):
+            for look in range(len(learned.probabilities)):
+                key, edit = f"read_withhold_{look}", withheld_glimpse(look)
+                st.button(f"{look + 1}", key=key, on_click=with_rerun(EDITS.toggle), args=(edit,))
+        st.html(answer_cards(reading, changed.withheld, changed.n_left_out))
+        if reading.trace.edits:
+            before, after = (to_array(each.probabilities) for each in (learned, reading))
+            look = max(range(min(len(before), len(after))), key=lambda look: abs(before[look] - after[look]).sum())
+            st.caption(f"At look {look + 1}, where most has changed:")
+            show_outcome(CLASSES, before[look], after[look])

@@ -1,0 +1,52 @@
+"""Why does it look elsewhere next? One region's score at every look: the picture stays, the query changes."""
+
+import streamlit as st
+
+from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
+from attention_core.charts.ramps import ROLE_COLOURS
+from attention_core.device import to_array
+from pages.read.first_screen import COLUMNS
+from pages.read.inputs import PresentLook, draw_look, draw_present_map
+from pages.read.numbers import WALK
+from pages.read.pad import NAME
+from ui.layout import section
+from ui.state import Field, whole_number
+from ui.words import number_bars
+
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
+draw_input = draw_look
+
+
+def answer(present: PresentLook) -> str:
+    """Say how much weight each look gives the framed region at most, and at least."""
+    weights = to_array(present.drawing.reading.trace.weights(cols=[_region(present)])[:, 0])
+    largest, smallest = (
+        f"look {int(index) + 1} {percent(weights[index])}" for index in (weights.argmax(), weights.argmin())
+    )
+    return f"The picture stays; its state, the question, changes: the framed spot gets from {largest}, from {smallest}."
+
+
+def draw(present: PresentLook) -> None:
+    """Draw the present look, and the chosen region's score at every look."""
+    region, trace = _region(present), present.drawing.reading.trace
+    row, column = divmod(region, trace.story.key_axis.picture_grid[1])
+    map_column, bars_column = st.columns(COLUMNS, gap="large")
+    with map_column:
+        draw_present_map(present, "read_regions", "; click a region", chosen=region, on_choose=REGION.set)
+        st.caption("Click another spot. The network is not shown its own answers.")
+    with bars_column:
+        section(f"Row {row + 1}, column {column + 1} through all looks: its score (and weight)", Role.SCORES)
+        scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
+        labels = [f"{number}: {label}" for number, label in enumerate(present.drawing.labels, 1)]
+        names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
+        title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
+        number_bars(
+            "read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=present.look
+        )
+
+
+def _region(present: PresentLook) -> int:
+    """Return the region that was clicked or is in the address, else the one that the first look likes best."""
+    region, trace = REGION.value, present.drawing.reading.trace
+    return region if region is not None and region < trace.n_keys else int(trace.weights(rows=[0])[0].argmax())
