@@ -15,10 +15,10 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.inference import feature_channels as find
 from attention_core.models.feature_mask import FeatureMask
-from ui.canvas import Pad, PadContent, draw_pad, inked_pixels, remove_strokes, set_strokes
+from ui.canvas import Pad, PadContent, draw_pad, inked_pixels, readable_content, remove_strokes, set_strokes
 from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
-from ui.digits import compare_accuracies, draw_reading
+from ui.digits import compare_accuracies, draw_reading, remark_on
 from ui.edits import EditList
 from ui.state import Field, whole_number
 
@@ -98,7 +98,15 @@ class FindReading(NamedTuple):
         return region if region is not None and region < n_regions else int(self.trace.weights(0, [0])[0].argmax())
 
 
-def read_canvas(canvas: np.ndarray) -> FindReading:
+def read_pad(pad: PadContent) -> tuple[FindReading, bool, str]:
+    """Return what is read on a pad, of an empty one the last drawing, whether that is so, and a remark or ""."""
+    ink, remark = ink_and_remark(pad.canvas)
+    is_stale = ink.remark is CanvasRemark.EMPTY
+    reading = _read_canvas(readable_content(PAD, pad, is_stale).canvas)
+    return reading, is_stale, remark_on(REMARKS, remark, bool(pad.strokes))
+
+
+def _read_canvas(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
     picture = ink_and_remark(canvas)[0].picture
     learned = trace_picture(MODEL, picture)

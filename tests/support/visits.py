@@ -183,7 +183,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         component("find_small", click_item("chosen", "cell", "numbers")),
         NEXT,
         STEP,
-        TAB,
+        QUESTION,
     ),
     "read": (button("read_at_next"), button("read_preset_*"), CANVAS, QUESTION),
     "ask": (

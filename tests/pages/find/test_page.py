@@ -13,7 +13,7 @@ from tests.support.app import (
     draw_strokes,
     html_of,
     leave_and_return,
-    open_tab,
+    open_question,
     path_object,
     picture_numbers,
     read_digits,
@@ -186,15 +186,15 @@ def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
 
 def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
     heaviest = np.argsort(-masks(page)[0])[:10].tolist()
-    set_fields(open_tab(page, "try"), brushed=heaviest)
+    set_fields(open_question(page, "elsewhere"), brushed=heaviest)
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
-    assert "Weights changed" in html_of(page)
     assert re.search("falls from 100%|rises from|The answer stays", text_of(page))
-    mask = masks(open_tab(page, "steps"))[0]
+    mask = masks(open_question(page, ""))[0]
+    assert "Weights changed" in html_of(page)
     assert mask[heaviest] == pytest.approx(0)
     assert mask.sum() == pytest.approx(1, abs=3e-3)  # of three digits
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
     assert "Nothing is left to look at for learned constant" in text_of(page)
 
@@ -211,7 +211,16 @@ def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_
     page.button(key=f"{NAME}_preset_1").click().run()
     half = 1 + int((np.sort(masks(page)[0])[::-1].cumsum() < 0.5 - 1e-3).sum())
     assert f"{half} of 225 regions get half of the attention." in text_of(page)
-    set_fields(open_tab(page, "try"), brushed=list(range(225)))
+    set_fields(open_question(page, "elsewhere"), brushed=list(range(225)))
     page.button(key=f"{NAME}_region_look_away").click().run()
-    assert "No region gets any of the attention." in text_of(page)
     assert "100% of the attention moved" in text_of(page)
+    assert "No region gets any of the attention." in text_of(open_question(page, ""))
+
+
+def test_a_digit_is_read_alone_and_among_clutter_and_with_no_digit_at_all(page):
+    page.button(key=f"{NAME}_preset_5").click().run()
+    open_question(page, "clutter")
+    assert "Alone it reads **5**; among 32 pieces it still reads **5**, with every weight equal **" in text_of(page)
+    assert text_of(page).count("As learned: **5** (") == 3
+    draw_strokes(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)])
+    assert "Alone it reads" in text_of(page), "clutter is no digit, and nothing breaks"

@@ -1,4 +1,4 @@
-"""The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
+"""All the numbers, from a drawing to its mask and answer."""
 
 from collections import defaultdict
 
@@ -8,21 +8,17 @@ from attention_core.attention.types import Step
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.inference.feature_channels import order_of, score_formula
-from pages.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
+from pages.find.first_screen import NAME, REGION, FindReading, mask_of
 from ui.chart import draw_map
-from ui.edits import show_outcome
 from ui.player import Stepper, StepStyle, show_all_numbers
-from ui.region import Region
 
 STEPS = Stepper(NAME)
 MAX_CHANNELS = 18
 PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
-DIGITS = [str(digit) for digit in range(10)]
-REGIONS = Region(NAME, EDITS, "regions")
 
 
-def find_steps(reading: FindReading) -> None:
-    """Draw all the numbers, the mask over the drawing, with the chosen region, always beside them."""
+def draw_numbers(reading: FindReading) -> None:
+    """Draw the steps, the mask over the drawing, with the chosen region, always beside them."""
     trace, region = reading.trace, reading.region
     regions = trace.story.key_axis
     styles = defaultdict(
@@ -68,13 +64,3 @@ def find_steps(reading: FindReading) -> None:
             query_params={"model": "digit-vit", "picture": "upload"},
             icon=":material/arrow_forward:",
         )
-
-
-def change_section(reading: FindReading) -> None:
-    """Draw the mask, to be brushed over and changed, and how the answer changes."""
-    left, right = st.columns([1.65, 1], gap="large")
-    with left:
-        hint = "Brush over the digit, then let it look away."
-        REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
-    with right:
-        show_outcome(DIGITS, reading.probabilities[0], reading.probabilities[2])
