@@ -20,10 +20,10 @@ def note(frame, event, _):
 threading.setprofile(note)
 sys.setprofile(note)
 from attention_core.data.presets import preset_paths
-from tests.support.app import App, draw_strokes, open_page, open_question, open_tab, path_object, rerun
+from tests.support.app import App, draw_strokes, open_page, open_question, path_object, rerun
 
 app = App("app.py", default_timeout=120).run()
-page = open_tab(open_page(app, "pages/pixels/page.py"), "steps")
+page = open_page(app, "pages/pixels/page.py")
 draw_strokes(page, [path_object(path) for path in preset_paths(5, 256)])
 rerun(page, pixels_step="weights")
 rerun(page, pixels_is_chart=True)

@@ -11,10 +11,11 @@ OPENS: dict[str, dict[str, str]] = tomllib.loads(find_file("ui/old_addresses.tom
 
 
 def current_address(page: str, address: Mapping[str, str]) -> dict[str, str]:
-    """Return an address of a page as it is today; of two old values, the later name decides what is open."""
+    """Return an address of a page as it is today; of two old values, the later row decides what is open."""
     opens, current = OPENS["every"] | OPENS.get(page, {}), dict(address)
-    for name, value in sorted(address.items()):
-        if (today := opens.get(f"{name}={value}")) is not None:
+    for old, today in opens.items():
+        name, _, value = old.partition("=")
+        if address.get(name) == value:
             del current[name]
             current |= dict(parse_qsl(today))
     return current

@@ -16,10 +16,10 @@ def draw_drawing() -> tuple[screen.FindReading, DeltaGenerator]:
         reading, _, remark = screen.read_pad(screen.draw_digit_pad())
         if remark:
             st.info(remark)
-    export_reading(reading)
+    take_along(lambda: export_reading(reading))
     return reading, beside
 
 
 def export_reading(reading: screen.FindReading) -> None:
-    """Let the menu at the page's foot offer the mask."""
-    take_along(lambda: export_bar(reading.trace, screen.NAME, query=0, picture=reading.canvas))
+    """Offer the mask, over the drawing."""
+    export_bar(reading.trace, screen.NAME, query=0, picture=reading.canvas)

@@ -9,6 +9,7 @@ from ui.digits import WORTH, all_ten_digits
 from ui.layout import grey_out, last_on_phone
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
+from ui.take_along import take_along
 from ui.try_this import try_this
 
 
@@ -40,7 +41,7 @@ def hidden_digit() -> None:
     for key in ("find_said", "tells_find"):
         grey_out(key, is_stale)
     page_questions(screen.NAME, lambda: draw_numbers(reading), players=(STEPS,))
-    export_reading(reading)
+    take_along(lambda: export_reading(reading))
 
 
 page_frame(screen.NAME, "Hide a digit in clutter: the pinker a spot, the more the network takes from it.")

@@ -22,11 +22,11 @@ from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
 from attention_core.inference.pixel_readout import figure_range, product_means, quantise_queries_and_keys
-from ui.canvas import PAPER, Pad, PadContent, digit_presets
+from ui.canvas import PAPER, Pad, PadContent, digit_presets, readable_content
 from ui.chart import draw_map, note_picture
 from ui.component import component
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import compare_accuracies, draw_reading, inked, prepared, read_image
+from ui.digits import compare_accuracies, draw_reading, inked, prepared, read_image, remark_on
 from ui.edits import EditList
 from ui.player import Stepper
 from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
@@ -104,7 +104,15 @@ class Reading(NamedTuple):
         return int(rows[nearest] * ink.shape[1] + columns[nearest])
 
 
-def read_drawing(drawing: Drawing) -> Reading:
+def read_pad(pad: PadContent) -> tuple[Reading, bool, str]:
+    """Return what is read on a pad, of an empty one the last drawing, whether that is so, and a remark or ""."""
+    drawing = prepared(pad.canvas)
+    is_empty = drawing.remark is CanvasRemark.EMPTY
+    reading = _read_drawing(prepared(readable_content(PAD, pad, is_empty).canvas))
+    return reading, is_empty, remark_on(REMARKS, drawing.remark, bool(pad.strokes))
+
+
+def _read_drawing(drawing: Drawing) -> Reading:
     """Let the chosen layer read a drawing: as learned, with every weight equal, and with the visitor's edits."""
     name, image = LAYER.value, torch.from_numpy(drawing.image)
     learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
@@ -202,10 +210,15 @@ def worth_text(layer: str) -> str:
     return f"It reads {accuracy} of MNIST's test digits{with_equal}. {control}{conclusion}"
 
 
+def choose_layer() -> None:
+    """Draw the choice of the layer."""
+    single_choice("Attention layer", LAYER, LAYERS, wrap=True)
+
+
 def draw_layer_choice() -> None:
     """Draw the choice of the layer and of what its map shows."""
     single_choice("The map shows", MAP, (SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS), wrap=True)
-    single_choice("Attention layer", LAYER, LAYERS, wrap=True)
+    choose_layer()
     st.caption(EXPLANATIONS.get(MAP.value) or EXPLANATIONS[LAYER.value])
 
 

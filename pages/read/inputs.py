@@ -29,7 +29,7 @@ def draw_number() -> ChangedReading:
     """Draw the pad; return how its number is read."""
     with st.container(key="experiment_input"):
         changed = read_changed(number_pad()[0])
-    export_reading(changed)
+    take_along(lambda: export_reading(changed))
     return changed
 
 
@@ -40,9 +40,9 @@ def draw_look() -> PresentLook:
 
 
 def export_reading(changed: ChangedReading) -> None:
-    """Let the menu at the page's foot offer all looks."""
+    """Offer all looks, over the drawing."""
     query = WALK.field.clamp(0, len(changed.present.labels) - 1)
-    take_along(lambda: export_bar(changed.reading.trace, NAME, query=query, picture=changed.drawing.canvas))
+    export_bar(changed.reading.trace, NAME, query=query, picture=changed.drawing.canvas)
 
 
 def maps_of(reading: DigitReading) -> np.ndarray:

@@ -8,6 +8,7 @@ from pages.read.numbers import STEPS, WALK, draw_numbers
 from pages.read.pad import NAME
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
+from ui.take_along import take_along
 
 
 def number_as_read() -> None:
@@ -21,7 +22,7 @@ def number_as_read() -> None:
         with right:
             draw_answer(changed)
     page_questions(NAME, lambda: draw_numbers(changed.present), players=(WALK, STEPS))
-    export_reading(changed)
+    take_along(lambda: export_reading(changed))
 
 
 page_frame(NAME, "Attention moves: *what the network has seen so far decides where it looks next*.")

@@ -129,14 +129,14 @@ def take_session(monkeypatch, content: bytes) -> dict:
 
 
 def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkeypatch):
-    values = {"digit": "drawn", "strokes": long_drawing(), "tab": "learned", "lecture": "1"}
+    values = {"digit": "drawn", "strokes": long_drawing(), "question": "learned", "lecture": "1"}
     with monkeypatch.context() as patched:
         kept = take_session(patched, write_session("pixels", values))
     assert kept["session_page"] == "pixels"
     page = visit("pixels", tab="erase", pixel="3")
     rerun(page, session_opened=kept["session_opened"], page_shown="another")
     assert page.session_state["pixels_strokes"] == values["strokes"]
-    assert page.session_state["pixels_tab"] == "learned"
+    assert page.session_state["pixels_question"] == "learned"
     assert page.session_state["pixels_query"] is None
     assert page.session_state["lecture"] is True
 

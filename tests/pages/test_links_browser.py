@@ -22,7 +22,7 @@ GROW = """() => {
 }"""
 """What stands above comes late."""
 NAMED = {
-    "pixels?tab=learned": "[role=tab][aria-selected=true]",
+    "pixels?tab=learned": "h1",
     "vectors?tab=notations": "details[open] summary",
     "translate?tab=steps": "h3#all-the-numbers",
 }

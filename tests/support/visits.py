@@ -173,7 +173,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         NEXT,
         component("pixels_pick", click_item("chosen", "cell", "numbers")),
         STEP,
-        TAB,
+        QUESTION,
         button("pixels_preset_*"),
     ),
     "find": (

@@ -13,7 +13,7 @@ import torch
 from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, PatternFrom, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.support.app import ExportAtOnce, frames, html_of, open_tab, set_fields, text_of, weight_changes
+from tests.support.app import ExportAtOnce, frames, html_of, open_question, set_fields, text_of, weight_changes
 from ui.edits import ListedEdit, input_hash
 from ui.edits.edit_list import _format, _parse
 from ui.edits.outcome import describe_change
@@ -26,7 +26,7 @@ REGION = [*range(28 * 9, 28 * 12)]
 @pytest.fixture
 def changed(page):
     """The page with a region that no pixel may look at."""
-    set_fields(open_tab(page, "try"), brushed=REGION)
+    set_fields(open_question(page, "elsewhere"), brushed=REGION)
     return press(page, "region_look_away")
 
 
@@ -63,7 +63,7 @@ def test_answer_is_that_of_a_recomputation_from_what_hooks_see(changed):
 
 
 def test_without_edits_nothing_is_changed_bit_by_bit(page):
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     plain = outcome(page)
     assert (plain["as learned"] == plain["changed"]).all()
     assert "The answer stays **7**" in text_of(page)
@@ -78,7 +78,8 @@ def test_an_edit_is_switched_off_undone_and_done_again(changed):
     says = "It no longer looks at 84 pixels"
     after = outcome(changed)["changed"]
     assert changed.checkbox(key=f"{NAME}_edit_0").label == says
-    assert "Weights changed" in "".join(part.proto.body for part in changed.get("html"))
+    assert "Weights changed" in html_of(open_question(changed, ""))
+    open_question(changed, "elsewhere")
     changed.checkbox(key=f"{NAME}_edit_0").uncheck().run()
     assert (outcome(changed)["changed"] == outcome(changed)["as learned"]).all()
     press(changed, "edits_undo")
@@ -128,7 +129,7 @@ def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(v
 
 
 def test_a_row_with_nothing_left_is_told(page):
-    set_fields(open_tab(page, "try"), brushed=[*range(784)])
+    set_fields(open_question(page, "elsewhere"), brushed=[*range(784)])
     press(page, "region_look_away")
     assert "Nothing is left to look at for 784 of 784 queries" in text_of(page)
 

@@ -38,10 +38,9 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
 
 
 def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
-    page = visit("pixels", layer="pixel-notes-product", tab="worth")
-    labels = [expander.label for expander in page.expander]
-    assert "49 patches" in labels
-    assert "Is this map an explanation?" not in labels
+    page = visit("pixels", layer="pixel-notes-product", question="doubts")
+    assert "Without a softmax weights are no shares." in text_of(page)
+    assert "**Here the map" not in text_of(page)
 
 
 def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(visit):

@@ -156,7 +156,7 @@ def test_large_numbers_are_files_that_are_fetched_once_before_somebody_goes_to_t
     received, fetched = [], []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     page.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".json") else None)
-    page.goto(f"{app_url}/pixels?tab=steps&step=embedding")
+    page.goto(f"{app_url}/pixels?step=embedding")
     canvas = page.locator("canvas.moving")
     canvas.wait_for()
     moving_step(canvas)
@@ -241,7 +241,7 @@ def test_two_tabs_of_a_person_step_and_light_apart(page, context, app_url):
 
 
 def test_a_click_opens_a_matrix_into_its_product_and_lets_its_row_ask(visit, app_url):
-    page = visit(f"{app_url}/pixels?tab=steps&step=scores&pixel=406")
+    page = visit(f"{app_url}/pixels?step=scores&pixel=406")
     page.emulate_media(reduced_motion="no-preference")
     canvas = page.locator("canvas.moving")
     canvas.wait_for()
@@ -263,7 +263,7 @@ def test_a_click_opens_a_matrix_into_its_product_and_lets_its_row_ask(visit, app
         ("translate?tab=steps&step=scores", 4, "at=4"),
         ("lookup?tab=steps&step=scores", 1, "query=1"),
         ("groups?tab=steps&step=query", 4, "query=4"),
-        ("read?tab=steps&step=query", 1, "at=1"),
+        ("read?step=query", 1, "at=1"),
     ],
 )
 def test_a_row_that_is_clicked_asks_on_every_page(visit, app_url, address, row, asks):

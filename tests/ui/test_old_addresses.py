@@ -41,8 +41,8 @@ def test_the_menu_at_the_foot_opens_by_its_old_address(entry, visit):
 
 
 def test_the_later_of_two_old_values_decides_and_others_stay():
-    assert current_address("pixels", {"tab": "erase", "pixel": "3"}) == {"tab": "try", "pixel": "3"}
-    assert current_address("pixels", {"tab": "patches"}) == {"tab": "patches"}
+    assert current_address("pixels", {"tab": "try", "erases": "1", "pixel": "3"}) == {"question": "erase", "pixel": "3"}
+    assert current_address("pixels", {"question": "patches"}) == {"question": "patches"}
     assert current_address("find", {"tab": "no such tab"}) == {"tab": "no such tab"}
 
 

@@ -9,6 +9,7 @@ from pages.read.first_screen import COLUMNS, answer_cards, draw_read_number
 from pages.read.inputs import export_reading
 from ui.fragments import BODY, rerun_fragments
 from ui.state import single_choice
+from ui.take_along import take_along
 
 
 def draw_input() -> ChangedReading:
@@ -21,7 +22,7 @@ def draw_input() -> ChangedReading:
         label, choices = "Begin as if it had read up to", {0: "nothing"} | names
         single_choice(label, AFTER, choices, wrap=True, on_change=partial(rerun_fragments, BODY))
         st.html(answer_cards(changed.reading, changed.withheld, changed.n_left_out))
-    export_reading(changed)
+    take_along(lambda: export_reading(changed))
     return changed
 
 

@@ -18,7 +18,7 @@ from tests.support.app import (
     html_of,
     html_with,
     leave_and_return,
-    open_tab,
+    open_question,
     path_object,
     picture_numbers,
     read_digits,
@@ -29,6 +29,7 @@ from tests.support.app import (
     turn_dark,
 )
 from ui.chart import LECTURE_SCALE
+from ui.navigation import entry_of
 from ui.player import CODE_OPEN
 
 PAGE = "pages/pixels/page.py"
@@ -60,9 +61,9 @@ def test_arrival_shows_a_drawing_its_answer_and_that_equal_weights_lose_it(page)
     assert pixel_map_data(page)["unit"] > 0
     assert pixel_map_data(page)["softmax"]
     assert picture_numbers(page, "pixels_equal_map") == pytest.approx([100 / 784] * 784, rel=5e-3)
-    counts = [n_figures(open_tab(page, tab)) for tab in ("steps", "try", "learned")]
+    counts = [n_figures(open_question(page, slug)) for slug in ("", "elsewhere", "learned")]
     assert min(counts) >= 2
-    assert sum(counts) >= 7
+    assert sum(counts) >= 6
 
 
 def test_surprise_is_guessed_and_says_what_came_out(page):
@@ -193,11 +194,11 @@ def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
     (weights / "pixel-notes.snapshots.safetensors").unlink()
     page = start_app().switch_page(PAGE).run()
     assert len(answers(page)) == 2
-    assert "snapshots" in text_of(open_tab(page, "learned"))
+    assert "snapshots" in text_of(open_question(page, "learned"))
 
 
 def test_it_says_what_q_and_k_are_up_to_after_training(page):
-    open_tab(page, "learned")
+    open_question(page, "learned")
     assert (
         "Q, what a pixel looks for, is mostly up to its ink (80%); K, what it offers, mostly up to its place"
         in text_of(page)
@@ -208,14 +209,14 @@ def test_it_says_what_q_and_k_are_up_to_after_training(page):
 
 def test_ink_alone_makes_the_drawing_times_itself(page):
     page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
-    open_tab(page, "learned")
+    open_question(page, "learned")
     assert "of rank one" in text_of(page)
     assert "what a pixel looks for" not in text_of(page)
-    assert "It does not help." in text_of(page)
+    assert "It does not help." in text_of(open_question(page, ""))
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
-    set_fields(open_tab(page, "try"), erases=True)
+    open_question(page, "erase")
     random_text = text_of(page)
     assert "at random" in random_text
     assert "20 draws" in random_text
@@ -224,14 +225,14 @@ def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
 
 
 def test_patches_answer_beside_pixels(page):
-    open_tab(page, "patches")
+    open_question(page, "patches")
     assert "a vision transformer reads **7**" in text_of(page)
     page.slider(key=f"{NAME}_patch_layer").set_value(1).run()
     assert page.query_params["patch_layer"] in ("1", ["1"])
 
 
 def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
-    open_tab(page, "worth")
+    open_question(page, "worth")
     table = html_with(page, 'class="figures"')
     error_rates = []
     for name, parameters in (("pixel-notes", "831,914"), ("pixel-notes-self", "830,890")):
@@ -247,28 +248,28 @@ def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
     assert "with almost as many parameters" in text_of(page)
 
 
-def test_dot_and_blank_query_break_no_tab(page):
+def test_dot_and_blank_query_break_no_experiment(page):
     draw_strokes(page, [path_object([[128, 128]], 8)])
     page.session_state[f"{NAME}_query"] = 0
-    for tab in ("try", "learned", "worth", "patches"):
-        open_tab(page, tab)
+    for question in entry_of(NAME).questions:
+        open_question(page, question.slug)
 
 
 @pytest.mark.parametrize(("layer", "answer"), [("pixel-notes", "No"), ("pixel-notes-ink", "Yes")])
 def test_what_can_be_read_back_from_the_values_is_said_for_each_layer(page, layer, answer):
-    open_tab(set_fields(page, layer=layer), "kept")
+    open_question(set_fields(page, layer=layer), "kept")
     assert f"**{answer}**" in text_of(page)
     assert html_of(page).count("<tr><td>") == 3
 
 
 def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkeypatch):
-    from pages.pixels import tabs
+    from pages.pixels.experiments import kept
 
-    n_fitted = []
-    original = tabs._compute_readouts
-    monkeypatch.setattr(tabs, "_compute_readouts", lambda *args: n_fitted.append(len(args[2])) or original(*args))
-    open_tab(page, "kept")
-    assert n_fitted == [9]
+    n_fitted = set()
+    original = kept._compute_readouts
+    monkeypatch.setattr(kept, "_compute_readouts", lambda *args: n_fitted.add(len(args[2])) or original(*args))
+    open_question(page, "kept")
+    assert n_fitted == {9}
 
 
 def test_letters_of_charts_are_larger_in_a_lecture(page):
@@ -277,7 +278,7 @@ def test_letters_of_charts_are_larger_in_a_lecture(page):
         axis, legend = (config.get(name, {}) for name in ("axis", "legend"))
         return [axis.get("labelFontSize", 12), legend.get("labelFontSize", 14), legend.get("labelLimit", 160)]
 
-    open_tab(page, "learned")
+    open_question(page, "learned")
     before = sizes()
     page.session_state["lecture"] = True
     page.run()
@@ -324,8 +325,8 @@ def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(pag
     equal_map = picture_numbers(page, "pixels_equal_map")
     assert equal_map == pytest.approx([0 if weight == "0" else 100 / 784] * 784, rel=5e-3)
     assert page.query_params.get("layer", "pixel-notes") in (layer, [layer])
-    for tab in ("steps", "try", "learned", "patches"):
-        assert n_figures(open_tab(page, tab)) >= 2, tab
+    for slug in ("", "elsewhere", "learned", "patches"):
+        assert n_figures(open_question(page, slug)) >= 2, slug
 
 
 @pytest.mark.parametrize(
@@ -339,13 +340,13 @@ def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(pag
     ],
 )
 def test_a_share_of_more_than_all_is_explained_and_halves_are_alike(ink, text):
-    from pages.pixels import tabs
+    from pages.pixels.experiments import learned
 
-    assert tabs._describe_larger_share(ink) == text
+    assert learned._describe_larger_share(ink) == text
 
 
 def test_what_began_with_a_head_start_is_never_called_random(page):
-    set_fields(open_tab(set_fields(page, layer="pixel-classifier"), "learned"))
+    open_question(set_fields(page, layer="pixel-classifier"), "learned")
     assert "Never: near pixels and ink were preferred from the start." in text_of(page)
 
 
@@ -364,15 +365,16 @@ def test_equal_weights_have_one_colour_wherever_they_are_drawn(page, monkeypatch
     for module in (screen, faithfulness):
         monkeypatch.setattr(module, "draw_map", draw_map)
     page.session_state[f"{NAME}_query"] = 10  # paper, which looks at all pixels nearly alike
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     page.button(key=f"{NAME}_region_look_everywhere_alike").click().run()
+    (brushed, _) = data_of(page, "pixels_brush")["layers"]
+    open_question(page, "")
     assert pixel_map_data(page)["row"] == pytest.approx([1 / 784] * 784, rel=1e-3)
     assert pixel_map_data(page)["high"] == scales["pixels_equal_map"] == screen.MAX_MAP_WEIGHT
-    brushed, equal = (data_of(page, key)["layers"][0] for key in ("pixels_brush", "pixels_equal_map"))
-    assert brushed == equal, "the same map, pixel by pixel"
-    set_fields(open_tab(page, "steps"), step="weights")
+    assert brushed == data_of(page, "pixels_equal_map")["layers"][0], "the same map, pixel by pixel"
+    set_fields(page, step="weights")
     assert data_of(page, "pixels_moving_step")["steps"]["weights"]["glow"] == screen.MAX_MAP_WEIGHT
-    open_tab(page, "doubts")
+    open_question(page, "doubts")
     assert set(scales.values()) == {screen.MAX_MAP_WEIGHT}
 
 
@@ -381,10 +383,11 @@ def test_without_softmax_no_share_of_attention_is_told_and_equal_weights_are_0(p
     page.button(key=f"{NAME}_try").click().run()
     set_fields(page, tried="2", brushed=list(range(400)))
     assert "with every weight 0." in page.success[0].value
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert "Orange grew, blue shrank" in text_of(page)
     assert "of the attention moved" not in text_of(page)
     page.button(key=f"{NAME}_region_make_every_weight_0").click().run()
+    open_question(page, "")
     assert pixel_map_data(page)["row"] == [0] * 784
     assert [answers(page)[0]] * 2 == answers(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_pad import ANSWER, PAINTINGS, press_for_new_pad, settle
-from tests.support.on_page import CHIP, IDLE, draw, open_tab, wait_for_change
+from tests.support.on_page import CHIP, IDLE, draw, wait_for_change
 
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
@@ -40,13 +40,20 @@ def step_of(page) -> str:
 
 
 def paintings(page) -> list[str]:
-    """What the charts of the tabs with maps look like; the first tab is open afterwards."""
-    found = []
-    for tab in ("Try", "Step by step"):
-        open_tab(page, tab)
-        settle(page)
-        found += page.evaluate(PAINTINGS)
+    """What the charts of the page look like, and of an experiment with maps; the page is open afterwards."""
+    found = page.evaluate(PAINTINGS)
+    open_experiment(page)
+    found += page.evaluate(PAINTINGS)
+    page.get_by_role("button", name="Draw a digit").click()
+    page.locator(".st-key-pixels_stage canvas.upper-canvas[tabindex]").wait_for()
+    settle(page)
     return found
+
+
+def open_experiment(page) -> None:
+    page.get_by_role("button", name="What if it looked elsewhere?").click()
+    page.get_by_role("heading", name="What if it looked elsewhere?").wait_for()
+    settle(page)
 
 
 def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
@@ -211,7 +218,7 @@ def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):
 
 
 def test_a_region_is_brushed_by_mouse_by_touch_and_by_keys(visitor):
-    open_tab(visitor, "Try")
+    open_experiment(visitor)
     brush, chosen = visitor.locator("canvas[title^=Brush]"), visitor.get_by_text(re.compile("of 784 pixels are chosen"))
     brush.scroll_into_view_if_needed()
     box = brush.bounding_box()
@@ -231,5 +238,6 @@ def test_a_region_is_brushed_by_mouse_by_touch_and_by_keys(visitor):
         brush.press(key)
     expect(chosen).to_be_visible()
     visitor.get_by_role("button", name="Look away").click()
-    expect(visitor.locator(".reads").first).to_contain_text("Weights changed")
     expect(visitor.get_by_text(re.compile("It no longer looks at"))).to_be_visible()
+    visitor.get_by_role("button", name="Draw a digit").click()
+    expect(visitor.locator(".reads").first).to_contain_text("Weights changed")

@@ -1,5 +1,7 @@
 """Lecture mode in a browser: large letters, keys, presenters' remote controls, what is laid over the page."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -60,7 +62,7 @@ def test_a_screen_comes_to_rest_though_its_charts_follow_its_width(lecture):
 
 
 def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
-    page = lecture("pixels?tab=steps&step=scores&lecture=1")
+    page = lecture("pixels?question=numbers&step=scores&lecture=1")
     first = page.locator(CHIP).inner_text()
     page.keyboard.press("PageDown")
     page.wait_for_url("**step=scaled**")
@@ -78,11 +80,11 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
         page.keyboard.press("Escape")
         assert not overlay(page, part).is_visible()
     page.keyboard.press("3")
-    page.wait_for_url(lambda url: "tab=" in url and "tab=steps" not in url)
+    page.wait_for_url(lambda url: "question=" in url and "question=numbers" not in url)
     settle(page)
     assert not page.locator(CHIP).count(), "a screen stands alone"
     page.keyboard.press("1")
-    page.wait_for_url(lambda url: "tab=" not in url)
+    page.wait_for_url(lambda url: "question=" not in url)
     settle(page)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("]")
@@ -188,7 +190,7 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture,
     settle(page)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("PageDown")
-    page.wait_for_url("**tab=**")
+    page.wait_for_url(re.compile("(tab|question)="))
     page.keyboard.press("1")
     page.locator(f".st-key-{name}_try button").wait_for()
     assert not answer.count(), "the steps began as before"

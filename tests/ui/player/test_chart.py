@@ -55,5 +55,5 @@ def test_the_chart_follows_the_head_and_probabilities_are_bars(app):
     before = heatmap(page)[1]
     page.segmented_control(key="transformer_head").set_value(4).run()
     assert heatmap(page)[1] != before
-    page = set_fields(open_page(app, "pages/pixels/page.py", "steps"), step_chart=True, step="class")
+    page = set_fields(open_page(app, "pages/pixels/page.py"), step_chart=True, step="class")
     assert "vega_lite_chart" in [chart.type for chart in charts(page)]

@@ -35,7 +35,7 @@ def test_a_chart_tells_its_numbers_and_gives_way_to_what_moves(visit, app_url):
 
 
 def test_a_row_of_a_large_chart_that_is_clicked_asks_and_the_zoom_stays(visit, app_url):
-    page = visit(f"{app_url}/pixels?tab=steps&step=scores&pixel=406")
+    page = visit(f"{app_url}/pixels?step=scores&pixel=406")
     expect(page.get_by_text("Each cell is the largest of 2 × 2 numbers. Chart shows all.")).to_be_visible()
     page.get_by_text("Chart", exact=True).click()
     chart = page.locator(CHART)
