@@ -1,9 +1,11 @@
 """A region is brushed over a picture, and attention is changed there: for pages whose keys lie in a picture."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core import AttentionTrace, BlockKeys, Edit, PermuteKeys, Uniform
 from attention_core.attention.wording import format_count
@@ -11,7 +13,7 @@ from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
-from ui.edits import EditList, difference, write_moved_share
+from ui.edits import EditList, describe_change, difference, write_moved_share
 from ui.fragments import with_rerun
 from ui.state import Field, component_message
 
@@ -27,6 +29,8 @@ class Region:
     `keys` says what the keys are, in the plural. Those that lie in no picture come last.
     """
 
+    hint = "brush over what it needs, and let it look away."
+
     def __init__(self, page: str, edits: EditList, keys: str) -> None:
         self._page, self._edits, self._keys = page, edits, keys
         self._cells: Field[list[int]] = Field(page, "brushed", list)
@@ -37,15 +41,14 @@ class Region:
         before: np.ndarray,
         after: np.ndarray,
         *traces: AttentionTrace,
-        hint: str,
-        size: int,
+        size: int = 280,
         pixels: bool = False,
         high: float | None = None,
-    ) -> None:
+    ) -> DeltaGenerator:
         """Draw the picture to brush over, with the present map, how the map has changed, the actions and the edits.
 
-        The paper is uint8 (height, width, 3 or 4), the maps are (rows, columns). The hint stands there while there is
-        no edit; with `pixels` cells are the picture's own pixels.
+        Returns the container beside the actions, for what comes of them. The paper is uint8 (height, width, 3 or 4),
+        the maps are (rows, columns); with `pixels` cells are the picture's own pixels.
         `high` is the weight of the strongest pink, None = the largest of both maps.
         """
         (rows, columns), message, shares = after.shape, f"{self._page}_brush", traces[0].has_softmax
@@ -86,8 +89,16 @@ class Region:
                         write_moved_share(change)
                     else:
                         st.caption("Orange grew, blue shrank, whatever the sign.")
-        self._actions(traces[0].n_keys, shares)
-        self._edits.draw(*traces, hint=hint)
+        actions, outcome = st.columns([1.2, 1], gap="large")
+        with actions:
+            self._actions(traces[0].n_keys, shares)
+            self._edits.draw(*traces)
+        return outcome
+
+    def describe(self, labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
+        """Say what the edits make of an answer's probabilities; while there are none, what to do."""
+        sentence = describe_change(labels, before, after)
+        return sentence if self._edits.changes else f"{sentence[:-1]}: {self.hint}"
 
     def _actions(self, n_keys: int, has_softmax: bool) -> None:
         cells, n = tuple(sorted(self._cells.value)), format_count(len(self._cells.value), self._keys)

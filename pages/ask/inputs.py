@@ -26,16 +26,11 @@ class AskedScene(NamedTuple):
     beside: DeltaGenerator
 
 
-def draw_scene() -> tuple[PadScene, DeltaGenerator]:
-    """Draw the pad; return the last drawing that can be read, and the container beside the pad."""
-    pad_column, beside = columns_beside_pad()
-    with pad_column:
-        return scene_pad()[0], beside
-
-
 def draw_asked_scene() -> AskedScene:
     """Draw the pad, and beside it the box of the question."""
-    drawing, beside = draw_scene()
+    pad_column, beside = columns_beside_pad()
+    with pad_column:
+        drawing, _ = scene_pad()
     model_or_stop(MODEL)
     with beside.container(key="experiment_input_question"):
         reading, _ = draw_question(drawing)

@@ -6,7 +6,7 @@ from attention_core.data.questions import ANSWERS, answer_in_words
 from attention_core.device import to_array
 from pages.ask.first_screen import EDITS, NAME
 from pages.ask.inputs import AskedScene, draw_asked_scene
-from ui.edits import describe_change, draw_outcome
+from ui.edits import draw_outcome
 from ui.region import Region
 
 REGIONS = Region(NAME, EDITS, "regions")
@@ -16,7 +16,7 @@ draw_input = draw_asked_scene
 
 def answer(scene: AskedScene) -> str:
     """Say what the visitor's changes make of the answer."""
-    return describe_change(NAMES, *_probabilities(scene))
+    return REGIONS.describe(NAMES, *_probabilities(scene))
 
 
 def draw(scene: AskedScene) -> None:
@@ -26,8 +26,8 @@ def draw(scene: AskedScene) -> None:
     grid = traces[0].story.key_axis.grid
     maps = (to_array(trace.weights()[0, :-1]).reshape(grid) for trace in traces)
     with scene.beside:
-        hint = "Brush over the digit that it needs, then let all looks look away."
-        REGIONS.draw(scene.drawing.canvas, *maps, *scene.answer.looks[:n_looks], hint=hint, size=280)
+        outcome = REGIONS.draw(scene.drawing.canvas, *maps, *scene.answer.looks[:n_looks])
+    with outcome:
         draw_outcome(NAMES, *_probabilities(scene))
 
 

@@ -15,8 +15,9 @@ from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.evaluate.variants import variants_of
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
-from pages.ask.first_screen import NAME, PadScene, draw_empty_weight
-from pages.ask.inputs import WALK, draw_scene
+from pages.ask.first_screen import NAME, PadScene, draw_empty_weight, scene_pad
+from pages.ask.inputs import WALK
+from ui.canvas import columns_beside_pad
 from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.state import Field, single_choice, slugs
@@ -38,9 +39,10 @@ class DescribedScene(NamedTuple):
 
 
 def draw_input() -> DescribedScene:
-    """Draw the pad, and the choice of who describes it."""
-    drawing, beside = draw_scene()
-    with beside:
+    """Draw the pad, and below it the choice of who describes it."""
+    pad_column, beside = columns_beside_pad()
+    with pad_column:
+        drawing, _ = scene_pad()
         captioner = single_choice("The part that sees", ENCODER, ENCODERS)
     return DescribedScene(drawing, describe_scene(captioner, drawing.picture), captioner, beside)
 

@@ -6,7 +6,7 @@ from attention_core.device import to_array
 from pages.pixels import first_screen as screen
 from pages.pixels.inputs import ReadPad, draw_drawing
 from ui.digits import inked
-from ui.edits import describe_change, draw_outcome
+from ui.edits import draw_outcome
 from ui.region import Region
 
 BRUSHED_INK = 0.6  # of its darkness, under the map that is brushed over
@@ -17,7 +17,7 @@ draw_input = draw_drawing
 
 def answer(pad: ReadPad) -> str:
     """Say what the visitor's changes make of the answer."""
-    return describe_change(DIGITS, *_probabilities(pad))
+    return REGION.describe(DIGITS, *_probabilities(pad))
 
 
 def draw(pad: ReadPad) -> None:
@@ -28,10 +28,10 @@ def draw(pad: ReadPad) -> None:
         for answer in (reading.learned, reading.edited)
     )
     paper = inked(BRUSHED_INK * pad.ink).repeat(4, 0).repeat(4, 1)
-    hint = "Brush over ink, then let no pixel look there."
     high = screen.MAX_MAP_WEIGHT if reading.trace.has_softmax else None
     with pad.beside:
-        REGION.draw(paper, *maps, reading.trace, hint=hint, size=280, pixels=True, high=high)
+        outcome = REGION.draw(paper, *maps, reading.trace, pixels=True, high=high)
+    with outcome:
         draw_outcome(DIGITS, *_probabilities(pad))
 
 

@@ -18,18 +18,15 @@ draw_input = draw_number
 
 def answer(changed: ChangedReading) -> str:
     """Say what is read."""
-    return changed.describe()
+    sentence = changed.describe()
+    return sentence if changed.is_changed else f"{sentence[:-1]}: {REGIONS.hint}"
 
 
 def draw(changed: ChangedReading) -> None:
     """Draw the mean of all looks, to be brushed over, the glimpses, and what is read then."""
-    left, right = st.columns([1.65, 1], gap="large")
     learned, reading = changed.learned, changed.reading
-    with left:
-        hint = "Brush over a digit, then let no look go there."
-        maps = (maps_of(each).mean(0) for each in (learned, reading))
-        REGIONS.draw(changed.drawing.canvas, *maps, reading.trace, hint=hint, size=560)
-    with right:
+    maps = (maps_of(each).mean(0) for each in (learned, reading))
+    with REGIONS.draw(changed.drawing.canvas, *maps, reading.trace, size=500):
         st.caption("Withhold the glimpse of look")
         with st.container(horizontal=True, gap="xsmall"):
             for look in range(len(learned.probabilities)):

