@@ -1,6 +1,6 @@
 """What one changes in an experiment of the page: the number, and the look that is shown."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -50,7 +50,7 @@ def maps_of(reading: DigitReading) -> np.ndarray:
     return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.picture_grid)
 
 
-def draw_present_map(present: PresentLook, key: str, hint: str = "", **choice: object) -> None:
+def draw_present_map(present: PresentLook, key: str, hint: str = "", **choice: Any) -> None:
     """Draw where the present look goes, over the drawing, in the colours of all looks."""
     maps, alt = maps_of(present.drawing.reading), f"The chosen look: where it goes, over the drawing{hint}"
     canvas, high = present.drawing.canvas, float(maps.max())

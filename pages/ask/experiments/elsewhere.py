@@ -24,9 +24,9 @@ def draw(scene: AskedScene) -> None:
     n_looks = scene.reading.question.n_looks
     traces = [scene_answer.looks[n_looks - 1] for scene_answer in (scene.learned, scene.answer)]
     grid = traces[0].story.key_axis.grid
-    maps = (to_array(trace.weights()[0, :-1]).reshape(grid) for trace in traces)
+    before, after = (to_array(trace.weights()[0, :-1]).reshape(grid) for trace in traces)
     with scene.beside:
-        outcome = REGIONS.draw(scene.drawing.canvas, *maps, *scene.answer.looks[:n_looks])
+        outcome = REGIONS.draw(scene.drawing.canvas, before, after, *scene.answer.looks[:n_looks])
     with outcome:
         draw_outcome(NAMES, *_probabilities(scene))
 

@@ -23,14 +23,14 @@ def answer(pad: ReadPad) -> str:
 def draw(pad: ReadPad) -> None:
     """Draw the attention that each pixel receives from all ink, to be brushed over, and how the answer changes."""
     reading = pad.reading
-    maps = (
+    before, after = (
         to_array(screen.attention_received(answer.traces[0], reading.image))
         for answer in (reading.learned, reading.edited)
     )
     paper = inked(BRUSHED_INK * pad.ink).repeat(4, 0).repeat(4, 1)
     high = screen.MAX_MAP_WEIGHT if reading.trace.has_softmax else None
     with pad.beside:
-        outcome = REGION.draw(paper, *maps, reading.trace, pixels=True, high=high)
+        outcome = REGION.draw(paper, before, after, reading.trace, pixels=True, high=high)
     with outcome:
         draw_outcome(DIGITS, *_probabilities(pad))
 

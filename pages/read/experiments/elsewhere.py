@@ -25,8 +25,8 @@ def answer(changed: ChangedReading) -> str:
 def draw(changed: ChangedReading) -> None:
     """Draw the mean of all looks, to be brushed over, the glimpses, and what is read then."""
     learned, reading = changed.learned, changed.reading
-    maps = (maps_of(each).mean(0) for each in (learned, reading))
-    with REGIONS.draw(changed.drawing.canvas, *maps, reading.trace, size=500):
+    learned_map, present_map = (maps_of(each).mean(0) for each in (learned, reading))
+    with REGIONS.draw(changed.drawing.canvas, learned_map, present_map, reading.trace, size=500):
         st.caption("Withhold the glimpse of look")
         with st.container(horizontal=True, gap="xsmall"):
             for look in range(len(learned.probabilities)):

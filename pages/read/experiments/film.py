@@ -21,10 +21,10 @@ draw_input = draw_look
 
 
 def answer(present: PresentLook) -> str:
-    """Say what the look that is shown says."""
-    number, probabilities = present.look + 1, present.drawing.reading.probabilities[present.look]
+    """Say what is said after the look that is shown."""
+    probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
-    return f"Where it is pink. Look {number} of {len(present.drawing.labels)} says **{label}** ({certainty} sure)."
+    return f"Where it is pink; then it says **{label}** ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:
