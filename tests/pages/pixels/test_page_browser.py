@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.on_pad import ANSWER, PAINTINGS, press_for_new_pad, settle
 from tests.support.on_page import CHIP, IDLE, draw, wait_for_change
+from tests.support.on_page import settle as run_to_the_end
 
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
@@ -53,7 +54,7 @@ def paintings(page) -> list[str]:
 def open_experiment(page) -> None:
     page.get_by_role("button", name="What if it looked elsewhere?").click()
     page.get_by_role("heading", name="What if it looked elsewhere?").wait_for()
-    settle(page)
+    run_to_the_end(page)
 
 
 def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
@@ -65,7 +66,7 @@ def test_mouse_stroke_changes_the_answer_and_paints_other_maps(visitor):
     after = paintings(visitor)
     assert len(after) == len(maps)
     changed = sum(one != other for one, other in zip(maps, after, strict=True))
-    assert changed == len(maps) >= 4, f"only {changed} of {len(maps)} charts changed"
+    assert changed == len(maps) >= 3, f"only {changed} of {len(maps)} charts changed"
 
 
 def test_one_toolbar_below_the_pad_takes_strokes_away_and_draws_them_again(visitor):
