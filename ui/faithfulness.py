@@ -96,7 +96,7 @@ def draw_faithfulness(
         return
     write_verdict(result)
     if caption := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
-        st.caption(caption)
+        note(caption)
     left, right = st.columns([1.15, 1], gap="large")
     with left:
         _curves(name, result, part)

@@ -39,6 +39,7 @@ class PageEntry:
         default_factory=dict
     )  # what of it is photographed for Start, see benchmarks/start_page.py
     questions: tuple[PageQuestion, ...] = ()  # () = it has tabs
+    has_numbers: bool = True  # whether it has a screen with all the numbers
 
     @property
     def url_path(self) -> str:

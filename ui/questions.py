@@ -38,8 +38,11 @@ def experiments_of(name: str) -> dict[str, Any]:
     return {slug: import_module(f"pages.{name}.experiments.{slug}") for slug, *_ in entry_of(name).questions}
 
 
-def draw_experiment(name: str, *, players: tuple[Player, ...] = ()) -> bool:
-    """Draw the experiment of the question that is open in place of its page; return whether there is one."""
+def draw_experiment(name: str, *, players: tuple[Player, ...] = (), beat: float | None = None) -> bool:
+    """Draw the experiment of the question that is open in place of its page; return whether there is one.
+
+    It runs again after each `beat`, in seconds; None = it does not.
+    """
     experiments, question = experiments_of(name), open_question(name)
     if question is None:
         return False
@@ -51,7 +54,7 @@ def draw_experiment(name: str, *, players: tuple[Player, ...] = ()) -> bool:
             title = entry_of(name).title
             st.button(title, f"{name}_back", icon=":material/arrow_back:", type="tertiary", on_click=_open(name, ""))
         st.title(question.text, anchor=False)
-        draw_fragment(_draw_experiment, experiments[question.slug], players=players)
+        draw_fragment(_draw_experiment, experiments[question.slug], players=players, beat=beat)
     if not LECTURE.value:
         _scroll_to(key=f"{name}_{question.slug}_scroll", data={"key": "experiment", "block": "start"})
         _draw_links(name, [further for further in entry_of(name).questions if further is not question])
@@ -107,7 +110,9 @@ def _open(name: str, slug: str) -> Callable[[], None]:
 def _choose_screen(name: str) -> None:
     """Draw the list of a page's screens."""
     entry = entry_of(name)
-    labels = {"": entry.title} | {slug: text for slug, text, _ in entry.questions} | {NUMBERS: "All the numbers"}
+    labels = {"": entry.title} | {slug: text for slug, text, _ in entry.questions}
+    if entry.has_numbers:
+        labels[NUMBERS] = "All the numbers"
     with st.container(key=SCREENS):
         on_change = partial(_on_screen, name)
         single_choice("Screen", OPEN_QUESTION[name], labels, label_visibility="collapsed", on_change=on_change)

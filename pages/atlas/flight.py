@@ -110,8 +110,7 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
         reach = f"the last {window} only: {'the thin line' if n >= MIN_THIN_RATIO * window else 'the band'}"
     title = f"{n_sentences:,} sentence{'s' * (n_sentences > 1)}"
     overview = Stop(title, f"A language model reads; each piece sees {reach}.", full_view)
-    echo = _echo(shared.key, shared.atlas.head, text, trace)
-    if echo is None:
+    if (echo := echo_of(source, shared)) is None:
         return [overview]
     return [overview, *_closer_stops(text, echo, n, window)]
 
@@ -145,11 +144,16 @@ def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
     )
 
 
-def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
-    """Return the echo of a text, if this head attends to what came next the last time; else None."""
+def echo_of(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
+    """Return the strongest echo in a text; None where no text was read, or no two short sentences follow another."""
     if source.text is None or shared.atlas.trace.window is None:
         return None
-    echo = _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
+    return _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
+
+
+def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
+    """Return the echo of a text, if this head attends to what came next the last time; else None."""
+    echo = echo_of(source, shared)
     return echo if echo is not None and echo.shares[1] >= MIN_ECHO_WEIGHT else None
 
 

@@ -62,7 +62,7 @@ def _read_source(key: str, text: LongText) -> MatrixSource:
     LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
     layer = LAYER.value
     trace = run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
-    title = f"{SOURCES[SOURCE.value][0]}, layer {layer + 1}"
+    title = f"{SOURCES[key.split('/')[0]][0]}, layer {layer + 1}"
     return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
 
 

@@ -63,7 +63,6 @@ def changed_run(run: ModelRun, request: RunRequest | None) -> ModelRun:
 
 def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
     """Draw what can be changed of the chosen head, and what becomes of the output."""
-    st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
         name = pretrained_of(request.model_key).name
         st.info(f"The code of {name} bypasses the library's attention interface: no head can be changed.")

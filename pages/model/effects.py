@@ -25,11 +25,10 @@ from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
 from ui.component import component
-from ui.faithfulness import KeysInPicture, faithfulness_tab
+from ui.faithfulness import KeysInPicture, draw_faithfulness
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import RunRequest, prepared_of, pretrained_of
-from ui.skeleton import Tab
 from ui.state import Field, component_message, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
@@ -261,14 +260,14 @@ ANSWERS = {
 MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
 
 
-def run_faithfulness(run: ModelRun, request: RunRequest) -> Tab:
-    """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
+def draw_run_faithfulness(run: ModelRun, request: RunRequest) -> None:
+    """Draw whether a run's map explains its answer: its tokens become the unknown one, or its patches plain."""
     pretrained, units, over = pretrained_of(request.model_key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
         units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
     is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    return faithfulness_tab(
+    draw_faithfulness(
         NAME,
         request.model_key,
         units,

@@ -191,7 +191,7 @@ def glance(run: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
         with st.container(width="stretch"):
             section("Every head of every layer")
-        selection = _choice(run)
+        selection = choose_head(run)
     with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     caption = "Each picture is a head: queries down, keys across. Click one."
@@ -202,8 +202,8 @@ def glance(run: ModelRun) -> None:
     st.caption(caption)
 
 
-def _choice(run: ModelRun) -> Selection:
-    """Return what a person chose without a mouse: kind of attention, and a head, those that choose hardest first."""
+def choose_head(run: ModelRun) -> Selection:
+    """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first."""
     selection, groups = chosen(run), run.groups
     if len(groups) > 1:
         st.segmented_control(

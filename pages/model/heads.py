@@ -22,7 +22,7 @@ from pages.model import glance
 from pages.model.input import choose_input
 from pages.model.one_head import patch_view
 from ui.job_queue import queued_result
-from ui.labels import error_markdown, explain, literal, paragraph
+from ui.labels import error_markdown, explain, literal
 from ui.model_runs import RunRequest, model_choice, pretrained_of, run_of, uploaded_run
 from ui.player import StepStyle, show_numbers
 from ui.state import Field, one_of, single_choice, slugs
@@ -58,10 +58,8 @@ def heads_in_numbers(run: ModelRun) -> None:
     with right:
         n_queries, n_sampled = layers[0].n_queries, len(core.summarised_queries(layers))
         sampled = "" if n_sampled == n_queries else f" Over {n_sampled:,} of {n_queries:,} queries, evenly spaced."
-        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
-        chosen = head_summaries[selection.layer][selection.head]
-        st.markdown(f"**Layer {selection.layer + 1}, head {selection.head + 1}**: {core.describe_head(chosen)}")
         with st.container(key="desk_model_numbers"):
+            st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
             _draw_similar_heads(run, selection, layers)
 
 
@@ -158,7 +156,6 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where a chosen patch came from."""
-    paragraph("Attention rollout multiplies weights; values do not count.")
     selection, layers = glance.chosen_layers(run)
     trace = layers[0]
     try:

@@ -28,21 +28,22 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     """
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
-    weights = trace.weights(selection.head, [selection.query])[0].tolist()
     query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
     model_input = request.model_input if request is not None and request.model_key == PACKAGE else None
     text = model_input.text if isinstance(model_input, TextInput) and model_input == TextInput(model_input.text) else ""
-    sentence = describe_strongest_keys(run, trace, weights, selection.query)
+    sentence = describe_look(run, trace, selection)
     if text == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
         first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
         shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
-        sentence = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in shares)
+        changes = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in shares)
+        sentence = f"*{query_label}* looks at {changes}"
     if is_off(trace, selection.head):
         st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
     else:
-        st.markdown(f"##### *{query_label}* looks at {sentence}")
+        st.markdown(f"##### {sentence}")
     if is_changed:
-        st.caption(f"{'This' if trace.edits else 'Another'} layer's attention is changed by hand in *What it does*.")
+        layer = "This" if trace.edits else "Another"
+        st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
     token_view(run, trace, selection.head)
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.special))
     if marks:
@@ -54,6 +55,13 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
         try_this(NAME, _surprise(run, trace, selection))
+
+
+def describe_look(run: ModelRun, trace: AttentionTrace, selection: Selection) -> str:
+    """Return at which word the chosen query of a head looks most, Markdown without a full stop."""
+    weights = trace.weights(selection.head, [selection.query])[0].tolist()
+    label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
+    return f"*{label}* looks at {describe_strongest_keys(run, trace, weights, selection.query)}"
 
 
 def describe_strongest_keys(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:

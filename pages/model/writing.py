@@ -188,18 +188,24 @@ def growing_cache(run: ModelRun, request: RunRequest) -> None:
     _draw_writing(request, lambda generation: _draw_growth(run, generation))
 
 
-def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> None:
-    """Let the model append its pending tokens, each the likeliest; draw the text, and beside it what is to be seen."""
-    left, right = st.columns(2, gap="large")
+def written(request: RunRequest) -> Generation:
+    """Let the model append its pending tokens, each the likeliest; return its run of the text."""
     n_pending, N_PENDING.value = N_PENDING.value, 0
+    generation = generation_of(request, text_ids(request))
+    for _ in range(n_pending):
+        if why_ended(request, generation.ids):
+            break
+        append_token(int(generation.logits[-1].argmax()), len(generation.ids) - 1)
+        generation = generation_of(request, text_ids(request))
+    return generation
+
+
+def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> None:
+    """Draw the text, and beside it what is to be seen."""
+    left, right = st.columns(2, gap="large")
     with left:
         try:
-            generation = generation_of(request, text_ids(request))
-            for _ in range(n_pending):
-                if why_ended(request, generation.ids):
-                    break
-                append_token(int(generation.logits[-1].argmax()), len(generation.ids) - 1)
-                generation = generation_of(request, text_ids(request))
+            generation = written(request)
         except ModelError as error:
             st.info(error_markdown(error))
             return
@@ -248,13 +254,18 @@ def _draw_text(generation: Generation) -> None:
     _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
 
+def text_before(generation: Generation) -> str:
+    """Return the text up to the chosen token, or its end, Markdown."""
+    position = chosen_position()
+    before = "".join(generation.tokens[max(0, position - 4) : position + 1]).strip()
+    return literal(("… " if position > 4 else "") + before)
+
+
 def _draw_expectation(generation: Generation, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click appends one and drops what followed there."""
     position, n_tokens = chosen_position(), len(generation.ids)
     likely = expected(generation.logits[position], generation.pretrained.tokenizer, n=N_EXPECTED)
     next_id = generation.ids[position + 1] if position + 1 < n_tokens else None
-    before = "".join(generation.tokens[max(0, position - 4) : position + 1]).strip()
-    st.markdown(f"After {literal(('… ' if position > 4 else '') + before)}")
 
     def write_token() -> None:
         choice = chosen_token("model_says_expected")
@@ -279,7 +290,6 @@ def _draw_growth(run: ModelRun, generation: Generation) -> None:
     show_numbers(trace, masked_weights(trace, head), "model_says_growing", style, {"title": "Weights"})
     st.caption(
         "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
-        f"\n\n{describe_cache(generation)}"
     )
 
 

@@ -12,7 +12,7 @@ from attention_core.data.lessons import SIDE
 from attention_core.data.mnist import DataError
 from attention_core.files import find_file
 from attention_core.live_training.lesson import LiveSettings, Look
-from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run
+from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run, verdict
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, draw_pad, readable_content
 from ui.component import component
@@ -47,13 +47,21 @@ LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 """What was looked at in the present input, by the run and the input."""
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
 """Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
-BEAT = 1.0
+WAS_ON = Field(NAME, "was_on", False)
+"""Whether a training was on as the whole page ran."""
+BEAT = 1.0  # seconds between two pictures of a training
 _initial_run = st.cache_resource(max_entries=6, show_spinner="Building the networks")(initial_run)
 _film = component("learning_film", folder="pages/train")
 
 
 def is_on() -> bool:
     return TRAINING.value is not None and TRAINING.value.is_on
+
+
+def page_beat() -> float | None:
+    """Return the seconds between two runs of what follows a training, None while there is none; for the whole page."""
+    WAS_ON.value = is_on()
+    return BEAT if is_on() else None
 
 
 def current_settings() -> LiveSettings:
@@ -137,10 +145,12 @@ def change_settings() -> None:
         SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
 
 
-def draw_learning(training: Training, inputs: Any, text: str, was_on: bool) -> None:
+def draw_learning(training: Training, inputs: Any, text: str) -> None:
     """Draw the buttons and the film; runs again every second while the network learns."""
     training.note_visitor()
-    rerun_page_if(HAS_CHANGED.value or training.is_on != was_on)
+    if HAS_CHANGED.value or training.is_on != WAS_ON.value:
+        HAS_CHANGED.value = False
+        st.rerun()  # the whole page, so that the fragment's clock begins or ends
     if remark := training.run.lesson.remark(text):
         st.info(remark)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
@@ -148,11 +158,10 @@ def draw_learning(training: Training, inputs: Any, text: str, was_on: bool) -> N
     draw_film(training, inputs, text)
 
 
-def rerun_page_if(is_old: bool) -> None:
-    """Run the page again after a training has begun or ended, so that the fragment's clock does, too."""
-    if is_old:
-        HAS_CHANGED.value = False
-        st.rerun()
+def draw_learning_with_verdict(training: Training, inputs: Any, text: str) -> None:
+    """Draw the buttons, the film, and whether attention did any work."""
+    draw_learning(training, inputs, text)
+    st.markdown(verdict(training.run))
 
 
 def _buttons(training: Training) -> None:
@@ -181,8 +190,8 @@ def _buttons(training: Training) -> None:
     st.caption(training.remark or captions[training.stage])
 
 
-def draw_film(training: Training, inputs: Any, text: str) -> None:
-    run = training.run
+def looks_of(run: LiveRun, inputs: Any, text: str) -> list[Look]:
+    """Return what a run looks at in an input, for each of its frames."""
     cached = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = cached.setdefault((id(run), text), []), list(run.frames)
     if not looks and run is _initial_run(run.settings):
@@ -190,7 +199,13 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     if len(looks) < len(frames):
         with compute_turn():
             looks += [run.look(frame, inputs) for frame in frames[len(looks) :]]
-    keys = looks[0].keys
+    return looks
+
+
+def draw_film(training: Training, inputs: Any, text: str) -> None:
+    run = training.run
+    looks = looks_of(run, inputs, text)
+    frames, keys = run.frames[: len(looks)], looks[0].keys
     maps = [look.weights.mean(0) if keys.grid else look.weights for look in looks]
     max_weight = max(4 / len(keys), *(float(weights.max()) for weights in maps)) if keys.grid else 1.0
     pictures = [

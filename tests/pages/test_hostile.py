@@ -20,17 +20,18 @@ WAYS = {
     "model": [
         {},
         {"model_second_encoder": "A second text."},
-        {"model_key": "decoder", "model_tab": "words"},
-        {"model_key": "decoder", "model_tab": "patch"},
-        {"model_key": "decoder", "model_tab": "logit"},
-        {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
+        {"model_key": "decoder", "model_question": "words"},
+        {"model_key": "decoder", "model_question": "patch"},
+        {"model_key": "decoder", "model_question": "logit"},
+        {"model_key": "vision", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
     "train": [
         {"take_along": True},
+        {"train_question": "changed"},
         *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
     ],
-    "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
+    "atlas": [{}, {"atlas_question": "own"}, {"atlas_source": "tensors"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""
 

@@ -111,7 +111,7 @@ STEP = button_group("*_step")
 CANVAS = component("*_pad_*[0-9]", draw_stroke)
 
 VISITS: dict[str, tuple[Action, ...]] = {
-    "train": (CANVAS, button_group("train_lesson"), TAB),
+    "train": (CANVAS, button_group("train_lesson"), QUESTION),
     "": (text_input("start_text", SENTENCES), button("start_q_*")),
     "lookup": (
         button_group("lookup_preset"),
@@ -207,14 +207,14 @@ VISITS: dict[str, tuple[Action, ...]] = {
         component("model_tokens", click_item("chosen", "row", "queries")),
         button("model_example_*"),
         Action("selectbox", "model_ranked"),
-        TAB,
+        QUESTION,
     ),
     "atlas": (
         component("atlas_map", request_tiles),
         component("atlas_map", request_tiles),
         text_input("atlas_find", ("w12", "chapter", "the")),
         button("atlas_stop_previous"),
-        TAB,
+        QUESTION,
         component("atlas_map", request_tiles),
     ),
 }

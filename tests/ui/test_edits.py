@@ -57,8 +57,8 @@ def test_answer_is_that_of_a_recomputation_from_what_hooks_see(changed):
         scores = seen["query"] @ seen["key"].T / seen["key"].shape[-1] ** 0.5
         context = scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ seen["value"]
         wanted = model.classify(context.float().flatten()).softmax(-1)
-    shown, after = outcome(changed)["label"].tolist(), outcome(changed)["changed"]
-    assert after == pytest.approx(wanted[[int(digit) for digit in shown]].numpy(), abs=1e-5)
+    runs, after = outcome(changed)["label"].tolist(), outcome(changed)["changed"]
+    assert after == pytest.approx(wanted[[int(digit) for digit in runs]].numpy(), abs=1e-5)
     assert abs(after - outcome(changed)["as learned"]).max() > 0.01
 
 
@@ -124,7 +124,7 @@ def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visi
 
 def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(visit):
     edits = _format([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_hash("another"))])
-    page = visit("model", model="tatoeba-llama", tab="without", edits=edits)
+    page = visit("model", model="tatoeba-llama", question="without", edits=edits)
     assert "Not applied: it was made for another input or model." in text_of(page)
 
 
@@ -212,12 +212,12 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     change = sorted((wanted - before["weights"]).flatten().tolist())
     assert weight_changes(page) == pytest.approx(change, abs=2e-5)
     value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
-    shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
-    assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
+    runs, context = shown_after(page), sorted((wanted @ value)[0].tolist())
+    assert sorted(runs) == pytest.approx(context[-len(runs) :], abs=1e-5 if name == "lookup" else 6e-4)
     address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
     again = visit(name, **address)
     assert again.checkbox(key=f"{name}_edit_0").label == page.checkbox(key=f"{name}_edit_0").label
-    assert shown_after(again) == shown
+    assert shown_after(again) == runs
     again.button(key=f"{name}_edits_restart_alt").click().run()
     assert made["Script"]() == plain, "nothing edited, nothing changed"
 
@@ -226,14 +226,15 @@ def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
     monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
-    page = visit("model", model="tatoeba-llama", tab="without", step="weights")
+    page = visit("model", model="tatoeba-llama", question="without", step="weights")
     (key,), query = page.selectbox(key="model_weight_of").value, page.session_state["model_query"]
     page.number_input(key="model_weight").set_value(70.0).run()
     script = made["Script"]()
     assert f"trace = trace.replace([SetWeights(query={query}, weights=(({key}, 0.7),)" in script.replace("\n# ", " ")
     assert float(numbers_of(script)["weights"][query, key]) == pytest.approx(0.7, abs=1e-5)
-    assert "70%" in text_of(page)
     assert made["Offline page"]()
+    assert "70%" in text_of(set_fields(page, question=""))
+    set_fields(page, question="without")
     page.selectbox(key="model_row_of").set_value(query - 1).run()
     (line,) = [box.label for box in page.checkbox if "_edit_" in (box.key or "")]
     assert "looks where" in line, "nothing is left of the weight that was set in this row"

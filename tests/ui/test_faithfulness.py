@@ -69,7 +69,7 @@ def test_what_one_vector_knows_is_asked_too(visit):
 
 
 def test_ones_own_model_has_the_section_below_what_it_does(visit):
-    page = visit("model", model="tatoeba-llama", tab="doubts")
+    page = visit("model", model="tatoeba-llama", question="doubts")
     assert not page.exception
     assert "**Here the map" in text_of(page)
     assert "One layer alone, shuffled" in text_of(page)
@@ -112,7 +112,7 @@ def subject_of_matter(visit):
 
 
 def subject_of_model(visit):
-    page = visit("model", model="tatoeba-llama", text_decoder=SENTENCE, tab="doubts")
+    page = visit("model", model="tatoeba-llama", text_decoder=SENTENCE, question="doubts")
     pretrained = load_model("tatoeba-llama")
     return page, model_subject(pretrained, prepare(pretrained, TextInput(SENTENCE)))
 

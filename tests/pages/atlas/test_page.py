@@ -21,7 +21,7 @@ from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
 from pages.atlas.flight import _closer_stops
 from pages.atlas.map import View
-from tests.support.app import html_of, open_page, open_tab, rerun, text_of
+from tests.support.app import html_of, open_page, open_question, rerun, text_of
 from tests.support.bombs import npz
 
 PAGE, START_PAGE, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
@@ -251,15 +251,14 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
-    tabs = [tab.label for tab in page.tabs]
-    assert "More" in tabs
+    assert "these alone are kept" in text_of(open_question(page, "fits"))
     softmax = torch.rand(1, 2, 20, 20).softmax(-1)
     recording = Recording([from_weights(softmax[0], name="a", note="", mechanism="toy")])
     recording.save(tmp_path / "run.npz")
     choose(page, "run")
     upload(page, "run.npz", (tmp_path / "run.npz").read_bytes())
-    assert message(page)["rows"]["n"] == 20
-    assert "More" not in [tab.label for tab in page.tabs], "only the weights are known"
+    assert "All 20 × 20 weights take" in text_of(page)
+    assert "these alone are kept" not in text_of(page), "only the weights are known"
 
 
 def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch):
@@ -450,6 +449,17 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
 
 
 def test_page_says_what_the_matrix_would_take(app):
-    page = open_tab(at_link(app, show="made-near-131072"), "why")
+    page = open_question(at_link(app, show="made-near-131072"), "fits")
     assert "68.7 GB" in text_of(page)
     assert "68.2 MB" in text_of(page)
+
+
+def test_the_map_of_ones_own_text_opens_by_a_question_and_an_empty_text_is_told(app):
+    page = open_question(at_link(app), "own")
+    assert message(page)["title"].startswith("My own text")
+    assert f"Your text has {message(page)['rows']['n']} pieces of words; " in text_of(page)
+    page.text_area(key="atlas_text").set_value("Tom sleeps. Tom sleeps.").run()
+    assert message(page)["rows"]["n"] < 20
+    page.text_area(key="atlas_text").set_value(" ").run()
+    assert "The text is empty" in text_of(page)
+    assert message(open_question(page, ""))["title"].startswith("A phrase book"), "the page has its own map"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from attention_core import trace_model
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled
-from tests.support.on_page import assert_fits, moving_cell, open_tab, settle, submit
+from tests.support.on_page import assert_fits, moving_cell, settle, submit
 
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
@@ -61,8 +61,6 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
     hovered = begins_with(visitor.locator(TOKENS).nth(8).inner_text())  # by the answer to the click, too
     expect(visitor.locator(TIP).first).to_have_text(hovered, use_inner_text=True)
-    visitor.get_by_text("Step by step").click()
-    visitor.wait_for_url(re.compile("tab=steps"))
     expect(visitor.get_by_text("position 7").first).to_be_attached()
 
 
@@ -131,22 +129,29 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
     visitor.unroute_all()
 
 
-def test_the_first_screen_follows_what_is_chosen_in_a_tab(visitor):
+def open_question(page, text: str) -> None:
+    page.get_by_role("button", name=text).click()
+    page.get_by_role("heading", name=text).wait_for()
+    settle(page)
+
+
+def test_the_first_screen_follows_what_is_chosen_in_an_experiment(visitor):
     headline = visitor.locator(".st-key-model_opening h5")
     expect(headline).to_contain_text("looks at")
-    open_tab(visitor, "Heads")
+    before = headline.inner_text()
+    open_question(visitor, "What does each head do?")
     similar = visitor.locator("[class*=st-key-model_like] button").first
     layer, head = re.findall(r"\d+", similar.inner_text())[:2]
-    before = headline.inner_text()
     similar.click()
     visitor.wait_for_url(re.compile(rf"head=encoder\.{int(layer) - 1}\.self%3A{int(head) - 1}&"))
-    expect(headline).not_to_have_text(before)
     expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"{layer}.{head}: "))
-    open_tab(visitor, "Look")
+    open_question(visitor, "How large is every weight of one head?")
     canvas = visitor.locator("[class*=model_matrix] canvas").first
     canvas.scroll_into_view_if_needed()
     canvas.click(position=moving_cell(canvas, 5, 2))
     visitor.wait_for_url(re.compile("token=5"))
+    visitor.get_by_role("button", name="Your own model").click()
+    expect(headline).not_to_have_text(before)
     expect(headline).to_have_text(begins_with(f"{visitor.locator(TOKENS).nth(5).inner_text()} looks at"))
 
 
@@ -154,7 +159,7 @@ def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_pat
     pretrained = load_bundled("tatoeba-llama", "cpu")
     inputs = text_inputs(pretrained, "Mary has a red car.").inputs
     trace_model(pretrained.model, tokens=pretrained.tokenizer, **inputs).save(tmp_path / "run.npz")
-    page = visit(f"{app_url}/model?what=recording&tab=why")
+    page = visit(f"{app_url}/model?what=recording&question=why")
     page.locator(".st-key-model_recording input[type=file]").set_input_files(tmp_path / "run.npz")
     page.get_by_role("button", name="Load it, with the same words").click(timeout=60_000)
     expect(page.locator(".st-key-model_text_decoder textarea")).to_have_value("Mary has a red car.")

@@ -15,14 +15,14 @@ from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
-from tests.support.app import charts, data_of, frames, open_page, open_tab, rerun, set_value, text_of
+from tests.support.app import charts, data_of, frames, open_page, open_question, rerun, set_value, text_of
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 
 
 def titles(page):
     headings = [*(one.value for one in page.subheader), *(one.proto.body for one in page.get("html"))]
-    return " ".join(map(str, [*headings, *(tab.label for tab in page.tabs if tab.children)]))
+    return " ".join(headings)
 
 
 def address(page):
@@ -33,65 +33,60 @@ def address(page):
 
 def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in_words(page):
     assert address(page) == ("encoder.3.self:1", "10")
-    assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
+    assert not {"head", "token", "question"} & set(page.query_params)  # a plain address stays plain
     assert "Layer 4, head 2: " in titles(page)
-    assert "The query is `it`" in text_of(open_tab(page, "steps"))
-    first_screen_and_tabs = [len(charts(open_tab(page, tab))) for tab in ("head", "steps")]
-    assert min(first_screen_and_tabs) >= 2
-    assert sum(first_screen_and_tabs) - 1 >= 3
+    assert "The query is `it`" in text_of(page)
+    assert len(charts(page)) >= 2
     assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options
 
 
 def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["model"] = "tatoeba-llama"
-    app.query_params["tab"] = "words"
     page = open_page(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
     assert "##### *green* looks at *umbrella*" in text_of(page), "spaces inside asterisks are no emphasis"
-    assert "Click a token to say it" in text_of(page)
-    assert page.query_params["tab"] == "words"
+    assert ": most likely `umbrella`, " in text_of(open_question(page, "words"))
+    assert page.query_params["question"] == "words"
 
 
 @pytest.mark.parametrize(
-    ("address", "slug", "tab", "words"),
+    ("address", "slug", "words"),
     [
-        ("tab=head", None, "Look", ""),
-        ("tab=steps", "steps", "Look", "The query is `green`"),
-        ("tab=heads", "heads", "Heads", "The most similar heads"),
-        ("tab=alike", "heads", "Heads", "The most similar heads"),
-        ("tab=layers", "layers", "Heads", "Attention rollout multiplies"),
-        ("tab=pair", "pair", "Heads", ", layer 4, head 6: "),
-        ("tab=why", "why", "Why there?", "On the key’s side"),
-        ("tab=without", "without", "What it does", "High weights cannot tell"),
-        ("tab=words", "words", "What it does", "Click a token to say it"),
-        ("tab=cache", "keeps", "What it does", "of keys and values"),
+        ("tab=head", "head", "*green* looks at *umbrella*"),
+        ("tab=steps", "numbers", "The query is `green`"),
+        ("tab=heads", "heads", "The most similar heads"),
+        ("tab=alike", "heads", "The most similar heads"),
+        ("tab=layers", "layers", "Attention rollout multiplies"),
+        ("tab=pair", "pair", ", layer 4, head 6: "),
+        ("tab=why", "why", "On the key’s side"),
+        ("tab=without", "without", "High weights cannot tell"),
+        ("tab=words", "words", "Click a token to say it"),
+        ("tab=cache", "keeps", "of keys and values"),
     ],
 )
-def test_old_addresses_open_the_tab_and_the_section_that_hold_what_they_mean(app, address, slug, tab, words):
+def test_old_addresses_open_the_experiment_that_holds_what_they_mean(app, address, slug, words):
     app.query_params.update(dict([address.split("=")], model="tatoeba-llama"))
     page = open_page(app, PAGE)
     assert not page.error
-    assert [one.label for one in page.tabs if one.children] == [tab]
     assert words in text_of(page)
-    assert page.query_params.get("tab") == slug
+    assert page.query_params.get("question", "numbers") == slug
 
 
-def test_in_a_lecture_each_section_is_a_screen(app):
+def test_in_a_lecture_each_experiment_is_a_screen(app):
     app.query_params.update({"lecture": "1", "tab": "cache", "model": "tatoeba-llama"})
     page = open_page(app, PAGE)
-    assert not page.tabs
-    assert page.query_params["tab"] == "keeps"
-    screens = page.segmented_control(key="model_tab").options
-    assert screens[1:5] == ["Look", "Step by step", "Heads", "Through all layers"]
-    assert screens[-6:-3] == ["What it does", "Is this map an explanation?", "What it says next"]
+    assert page.query_params["question"] == "keeps"
+    screens = page.segmented_control(key="model_question").options
+    assert screens[:3] == ["Your own model", "Why does it look there?", "What if a head is switched off?"]
+    assert screens[-2:] == ["Is this map an explanation?", "All the numbers"]
 
 
 @pytest.fixture
 def mary(app):
-    """The page of the model that copies, on a sentence that it goes on with, at a section."""
+    """The page of the model that copies, on a sentence that it goes on with, at an experiment."""
 
-    def open_(section):
-        app.query_params.update({"model": "tatoeba-llama", "text_decoder": MARY, "tab": section})
+    def open_(question):
+        app.query_params.update({"model": "tatoeba-llama", "text_decoder": MARY, "question": question})
         return open_page(app, PAGE)
 
     return open_
@@ -108,7 +103,7 @@ def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
 
 
 def test_the_words_of_the_clearest_sentence_stand_apart(app):
-    app.query_params["tab"] = "named"
+    app.query_params["question"] = "named"
     words = text_of(rerun(open_page(app, PAGE)))
     assert re.search(r"Clearest in the sentences: .* in `\[CLS] \w+ \w+ .*\[SEP]`", words), words
 
@@ -140,7 +135,7 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
 
 
 def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
-    page = open_tab(page, "patch")
+    page = open_question(page, "patch")
     other = "The animal didn't cross the street because it was too wide."
     page = set_value(page.text_input(key="model_effect_second"), other)
     vectors = []
@@ -169,7 +164,7 @@ def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
 def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["head"] = "encoder.0.self:2"
     app.query_params["token"] = "3"
-    page = open_page(app, PAGE, "steps")
+    page = open_page(app, PAGE)
     assert "Layer 1, head 3: " in titles(page)
     assert "position 4" in text_of(page)
 
@@ -219,8 +214,7 @@ def test_a_recording_named_on_the_command_line_is_opened_and_start_stays_reachab
     page = opened_with(recording)
     assert "run.npz: 2 calls of attention, 6 heads" in text_of(page).replace("**", "")
     assert "Layer 1, head 2: " in titles(page)
-    assert page.tabs
-    assert [tab.label for tab in page.tabs] == ["Look", "Heads"]
+    assert "A recording cannot run again. Choose a model above." in text_of(open_question(page, "why"))
     page = open_page(page, "pages/start/page.py")
     assert "run.npz" not in text_of(page)
 
@@ -232,7 +226,7 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     recording.save(tmp_path / "run.npz")
     page = opened_with(tmp_path / "run.npz")
     for tab in ("why", "without"):
-        page = open_tab(page, tab)
+        page = open_question(page, tab)
         assert "the model that made it can: `tatoeba-llama`" in text_of(page)
     page.button(key="model_load").click().run()
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
@@ -289,19 +283,18 @@ def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(pa
 
 def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
     assert max(numbers_of_weights(page)) > 0.5
-    page = open_tab(page, "without")
+    page = open_question(page, "without")
     page.button(key="model_out_switch").click()
-    page = rerun(page)
+    page = open_question(rerun(page), "")
     assert "This head is switched off: *it* takes nothing from it" in text_of(page)
     assert "looks at *animal*" not in text_of(page)
     assert "This layer's attention is changed by hand" in text_of(page)
-    page = open_tab(page, "head")
     assert max(numbers_of_weights(page)) == 0
     assert "Layer 4, head 2: switched off" in titles(page)
-    assert "it hands nothing to any query" in text_of(page)
     assert "4.2: switched off" in page.selectbox(key="model_ranked").options
-    assert "without your changes" in text_of(open_tab(page, "heads"))
-    page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
+    assert "it hands nothing to any query" in text_of(open_question(page, "head"))
+    assert "without your changes" in text_of(open_question(page, "heads"))
+    page = rerun(open_question(page, ""), model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
     assert "Another layer's attention is changed by hand" in text_of(page)
     assert max(numbers_of_weights(page)) > 0
 

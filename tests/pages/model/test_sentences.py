@@ -15,7 +15,7 @@ from attention_core.inference.pretrained import load_model, prepare
 from attention_core.study import Study
 from pages.model.ablation import in_times
 from pages.model.glance import HeadChoice
-from tests.support.app import data_of, open_tab, rerun, set_value, text_of
+from tests.support.app import data_of, open_question, rerun, set_value, text_of
 from tests.support.tiny_hub import write_reader
 
 TEXT, SECOND = "The animal was too tired.", "The street was too tired."
@@ -62,7 +62,7 @@ def chosen_trace(page, made):
 
 
 def switch_off(page):
-    page = open_tab(page, "without")
+    page = open_question(page, "without")
     page.button(key="model_out_switch").click()
     return rerun(page)
 
@@ -96,14 +96,14 @@ def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, 
         if name.strip() == looked_at
     ]
     assert share in found
-    heads = text_of(open_tab(page, "heads"))
+    heads = text_of(open_question(page, "heads"))
     described = re.search(r"\*\*Layer \d, head 2\*\*: (.+)", heads)[1]
     if spread := re.fullmatch(r"spread over ([\d.]+) tokens", described):
         entropies = [-float((rows * rows.clamp(min=1e-30).log2()).sum()) for rows in trace.weights(head)]
         assert float(spread[1]) == pytest.approx(2 ** (sum(entropies) / len(entropies)), abs=0.06)
-    layers = text_of(open_tab(page, "layers"))
+    layers = text_of(open_question(page, "layers"))
     assert ("Only self-attention can be followed" in layers) == stack.endswith("cross")
-    assert "position 3" in text_of(open_tab(page, "steps"))
+    assert "position 3" in text_of(open_question(page, ""))
 
 
 @pytest.mark.parametrize("stack", ["encoder.0.self", "decoder.1.cross"])
@@ -120,7 +120,7 @@ def test_without_a_head_the_target_is_what_becomes_more_or_less_probable(encoder
 
 
 def test_what_a_decoder_keeps_expects_and_has_no_answer_to_is_told(encoder_decoder):
-    page = open_tab(encoder_decoder, "keeps")
+    page = open_question(encoder_decoder, "keeps")
     _, prepared, made = computed("both", page)
     sizes = {"self": 0, "cross": 0}
     for trace in made.recording.traces:
@@ -131,7 +131,7 @@ def test_what_a_decoder_keeps_expects_and_has_no_answer_to_is_told(encoder_decod
     words = text_of(page)
     assert f"**{in_units(sizes['self'])}** of keys and values for {n_target} tokens" in words
     assert f"And **{in_units(sizes['cross'])}** for the {n_source} tokens that the encoder has read." in words
-    page = open_tab(encoder_decoder, "words")
+    page = open_question(encoder_decoder, "words")
     _, prepared, made = computed("both", page)
     shares = made.logits.double().softmax(-1)
     ids = prepared.inputs["decoder_input_ids"][0].tolist()
@@ -142,10 +142,12 @@ def test_what_a_decoder_keeps_expects_and_has_no_answer_to_is_told(encoder_decod
     assert f"({entropy:.1f} bits)" in text_of(page)
     others = 1 - float(shares[-1].topk(10).values.sum())
     assert f"other {shares.shape[1] - 10} tokens together: {percent(others)}." in text_of(page)
-    assert "An encoder and a decoder together are not taken apart here." in text_of(open_tab(encoder_decoder, "doubts"))
-    assert "nobody has described where t5 keeps" in text_of(open_tab(encoder_decoder, "why"))
-    labels = {one.label for one in open_tab(encoder_decoder, "without").expander}
-    assert not labels & {"The logit, by head and layer", "Patch from a second sentence"}
+    assert "An encoder and a decoder together are not taken apart here." in text_of(
+        open_question(encoder_decoder, "doubts")
+    )
+    assert "nobody has described where t5 keeps" in text_of(open_question(encoder_decoder, "why"))
+    for slug in ("logit", "patch"):
+        assert "This needs an encoder or a decoder alone." in text_of(open_question(encoder_decoder, slug))
 
 
 def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measured(reader):
@@ -157,9 +159,9 @@ def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measur
     looked_at, share = re.search(r"looks at \*(.+?)\*: ([\d.]+%)", headline(page)).groups()
     weights = {name.strip(): percent(float(weight)) for name, weight in zip(made.tokens, row, strict=True)}
     assert weights[looked_at] == share
-    labels = {one.label for one in open_tab(page, "without").expander}
-    assert not labels & {"Is this map an explanation?", "What it says next", "What it keeps: the KV cache"}
-    page = set_value(open_tab(reader, "patch").text_input(key="model_effect_second"), SECOND)
+    for slug in ("doubts", "words", "keeps"):
+        assert "a text without a picture." in text_of(open_question(page, slug))
+    page = set_value(open_question(reader, "patch").text_input(key="model_effect_second"), SECOND)
     pretrained, _, made = computed("reader", page)
     given = inputs_of(page)
     second = run(pretrained, prepare(pretrained, TextInput(SECOND, png=given.png)))
@@ -185,7 +187,7 @@ def test_names_of_heads_are_those_of_the_part_that_reads_text(reader):
     _, _, made = computed("reader", reader)
     tower = made.recording.traces[0].story.name
     assert tower.startswith("vision"), "it runs first"
-    page = open_tab(rerun(reader, model_chosen=HeadChoice(tower, 3)), "named")
+    page = open_question(rerun(reader, model_chosen=HeadChoice(tower, 3)), "named")
     from pages.model.heads import corpus  # not before there is an app
 
     pretrained = load_model("reader")
@@ -203,7 +205,7 @@ def test_a_recording_is_loaded_with_the_words_that_were_read(second, start_app, 
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **inputs.inputs)
     recording.save(tmp_path / "run.npz")
     monkeypatch.setattr(sys, "argv", ["app.py", str(tmp_path / "run.npz")])
-    page = open_tab(start_app(), "why")
+    page = open_question(start_app(), "why")
     assert "A recording cannot run again; the model that made it can: `" in text_of(page)
     page.button(key="model_load").click().run()
     words = [

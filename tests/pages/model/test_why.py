@@ -9,7 +9,7 @@ from attention_core.attention.edits import DropHead
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
-from tests.support.app import open_page, rerun, set_value, text_of
+from tests.support.app import open_page, open_question, rerun, set_value, text_of
 
 PAGE, STORY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 
@@ -22,7 +22,7 @@ def story(page_at_why):
 
 @pytest.fixture
 def page_at_why(app):
-    return open_page(app, PAGE, "why")
+    return open_question(open_page(app, PAGE), "why")
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_encoders_have_reasons_too_and_no_next_word(page_at_why):
 def test_what_cannot_be_taken_apart_says_why(app, model_folders, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     app.query_params["model"] = "both"
-    page = open_page(app, PAGE, "why")
+    page = open_question(open_page(app, PAGE), "why")
     assert "This score cannot be taken apart: nobody has described where" in text_of(page)
 
 

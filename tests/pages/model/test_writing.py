@@ -19,24 +19,20 @@ from tests.support import tiny_hub
 from tests.support.app import charts, data_of, frames, rerun, set_value, text_of
 
 SCRIPT = """
+from importlib import import_module
+
 import streamlit as st
 from pages.model.input import choose_input
-from pages.model.ablation import change_heads, changed_run
-from pages.model.effects import logit_by_part, patch_heads
-from pages.model.glance import open_on_distant_weight
-from pages.model.heads import heads_by_name
-from pages.model.writing import next_tokens, growing_cache
+from pages.model.runs import runs_of
 from ui.model_runs import RunRequest, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
-    run, asked = run_of(key, given), RunRequest(key, given)
-    open_on_distant_weight(run)
-    out = lambda *given: change_heads(run, changed_run(run, asked), asked)
-    parts = {"named": heads_by_name, "out": out, "keeps": growing_cache, "patch": patch_heads, "logit": logit_by_part}
-    parts["words"] = lambda *given: next_tokens(asked)
-    parts[st.query_params["part"]](run, asked)
+    runs = runs_of(run_of(key, given), RunRequest(key, given))
+    experiment = import_module("pages.model.experiments." + st.query_params["part"])
+    st.markdown(experiment.answer(runs))
+    experiment.draw(runs)
 """
 TEXT = "The animal was too tired."
 
@@ -174,7 +170,7 @@ def test_how_many_times_more_probable_is_a_number_of_plain_digits(factor, says):
 
 
 def test_how_much_more_probable_a_text_becomes_is_what_its_tokens_gain(opened):
-    page = opened("tatoeba-llama", "Mary has a red car. Mary has a red car.", part="out")
+    page = opened("tatoeba-llama", "Mary has a red car. Mary has a red car.", part="without")
     pressed(page, "out_switch")
     chosen, pretrained = page.session_state["model_chosen"], load_model("tatoeba-llama")
     study = Study(pretrained.model, pretrained.tokenizer)
@@ -255,7 +251,7 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
     [("decoder", "The text stays as probable"), ("masked", "The sentence's vector turns by"), ("vision", "The answer")],
 )
 def test_without_a_head_the_output_changes(opened, model, told):
-    page = opened(model, part="out")
+    page = opened(model, part="without")
     assert "Nothing is changed." in text_of(page)
     pressed(page, "out_switch")
     assert told in text_of(page)
@@ -265,7 +261,7 @@ def test_without_a_head_the_output_changes(opened, model, told):
 
 
 def test_several_heads_are_switched_off_and_on_again(opened):
-    page = opened("masked", part="out")
+    page = opened("masked", part="without")
     for head in (2, 3):
         pressed(look_at(page, 1, head), "out_switch")
     assert listed(page) == [f"Encoder self, layer 2, head {head}: switched off" for head in (3, 4)]
@@ -275,7 +271,7 @@ def test_several_heads_are_switched_off_and_on_again(opened):
 
 
 def test_an_older_link_switches_heads_off(visit):
-    page = visit("model", model="tatoeba-llama", tab="without", off=pack([["decoder self", 1, 2]]))
+    page = visit("model", model="tatoeba-llama", question="without", off=pack([["decoder self", 1, 2]]))
     assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
     assert "The text becomes" in text_of(page)
     assert look_at(page, 1, 2).button(key="model_out_switch").label == "Switch it on"
@@ -286,7 +282,9 @@ def test_an_older_link_switches_heads_off(visit):
 def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened):
     from transformers import AttentionInterface
 
-    page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="out")
+    page = opened(
+        "tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="without"
+    )
     chosen, query = page.session_state["model_chosen"], page.session_state["model_query"]
     (key,) = page.selectbox(key="model_weight_of").value
     set_value(page.number_input(key="model_weight"), 12.5)
@@ -318,7 +316,7 @@ def test_models_that_bypass_the_interface_are_told_apart(opened, model_folders):
     tokenizer = tiny_hub.byte_level_tokenizer()
     sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
     tiny_hub.write(model_folders / "bypassing", "BloomForCausalLM", sizes, tokenizer)
-    assert "no head can be changed" in text_of(opened("bypassing", part="out"))
+    assert "no head can be changed" in text_of(opened("bypassing", part="without"))
     page = opened("bypassing", part="keeps")
     assert "hands out its weights alone" in text_of(page)
     pressed(page, "says_one")

@@ -21,10 +21,10 @@ def url(tmp_path_factory):
 
 @pytest.fixture
 def opened(page, url):
-    """A function that opens a tab of the page for a model."""
+    """A function that opens an experiment of the page for a model."""
 
-    def open_(tab, model="decoder"):
-        page.goto(f"{url}/model?tab={tab}&model={model}")
+    def open_(question, model="decoder"):
+        page.goto(f"{url}/model?question={question}&model={model}")
         page.get_by_text(re.compile("The other|The KV cache")).first.wait_for(timeout=90_000)
         settle(page)
         box = page.get_by_role("textbox", name="Text", exact=True)

@@ -13,7 +13,17 @@ from attention_core.live_training.live_run import LESSONS, RECORDED_FILE, LiveRu
 from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
-from tests.support.app import data_of, draw_strokes, html_of, html_with, open_page, rerun, set_fields, text_of
+from tests.support.app import (
+    data_of,
+    draw_strokes,
+    html_of,
+    html_with,
+    open_page,
+    open_question,
+    rerun,
+    set_fields,
+    text_of,
+)
 from tests.support.waiting import wait_until
 from ui.job_queue import queue_of
 
@@ -75,7 +85,8 @@ def test_it_trains_and_says_what_attention_is_worth(page):
     assert [len(frame["losses"]) for frame in film(page)["frames"]] == [0, 3, 3, 3, 3, 3, 3]
     assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
     assert re.search(r"\*\*.*ttention.*\*\*\. [\d.]+% right, [\d.]+% with", text_of(page))
-    assert "passed 99% of a gradient at first" in text_of(page)
+    assert "passed 99% of a gradient at first" in text_of(open_question(page, "sharp"))
+    open_question(page, "")
     assert page.button(key="train_start").label == "Train again"
     before = film(page)["frames"]
     draw_strokes(page, [])
@@ -93,12 +104,13 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     set_fields(page, set_lesson=name)
     assert "never" not in text_of(page).split("\n")[0], "equal weights do well enough in some lessons"
     trained(page)
+    open_question(page, "work")
     heads = re.findall("<th>(.*?)</th>", html_with(page, 'class="figures"'))
     assert heads[1] == film(page)["title"].lower(), "the same is counted"
     known = [one.answer for looks in page.session_state["train_looks"].values() for one in looks]
     assert film(page)["frames"][-1]["says"] == known[-1]
-    assert ("of a gradient at first" in text_of(page)) == (name != "triples")
-    set_fields(page, tab="break")
+    assert ("of a gradient at first" in text_of(open_question(page, "sharp"))) == (name != "triples")
+    open_question(page, "changed")
     seen = WORDINGS["seen"] | LESSON_WORDINGS[name].get("seen", {})
     for broken in WORDINGS["seen"]:
         if broken in LESSONS[name].broken:
@@ -124,8 +136,7 @@ def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_t
 
 
 def test_it_can_be_broken(page):
-    set_fields(page, tab="break", set_broken="labels")
-    trained(page, "train_break")
+    trained(set_fields(page, question="changed", set_broken="labels"))
     assert page.session_state["train_training"].run.settings.broken == "labels"
 
 

@@ -1,0 +1,22 @@
+"""What does each head do? A number for every head, and the heads that are most alike."""
+
+from attention_core.explain.heads import describe_head
+from pages.model.glance import chosen, summaries_of
+from pages.model.heads import heads_in_numbers
+from pages.model.runs import Runs, draw_model_and_head
+
+
+def draw_input() -> Runs:
+    """Draw the choice of a model, its input and a head."""
+    return draw_model_and_head()
+
+
+def answer(runs: Runs) -> str:
+    """Say what the chosen head does in this input."""
+    group, layer, head, _ = chosen(runs.run)
+    return f"**Layer {layer + 1}, head {head + 1}**: {describe_head(summaries_of(runs.run, group)[layer][head])}"
+
+
+def draw(runs: Runs) -> None:
+    """Draw the number of every head, and the heads that are most alike."""
+    heads_in_numbers(runs.run)
