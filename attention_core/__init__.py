@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from attention_core.attention.types import Role as Role
     from attention_core.attention.types import Step as Step
     from attention_core.attention.types import Story as Story
+    from attention_core.attention.view.scene import show_scene as show_scene
     from attention_core.device import choose_device as choose_device
     from attention_core.hub.tracing import run_model as run_model
     from attention_core.hub.tracing import trace_model as trace_model
@@ -67,6 +68,7 @@ _HOMES = {
     "attention.steps": "step_of, steps_of",
     "attention.trace": "AttentionTrace, Prediction",
     "attention.types": "Axis, Role, Step, Story",
+    "attention.view.scene": "show_scene",
     "device": "choose_device",
     "hub.tracing": "run_model, trace_model",
     "models": "load",

@@ -90,13 +90,14 @@ class View:
 
     title: str  # what it shows, in a line
     data: dict[str, Any]  # what the script reads
+    script: str = SCRIPT  # which draws it
 
     def _repr_html_(self) -> str:
         name = secrets.token_hex(8)  # several views in one page find themselves
         return (
             f'<div data-attention="{name}">{html.escape(self.title)}</div>'
-            f"<script>(() => {{\n{_script()}\n"
-            f'modules.at(-1).showRecordings("{name}", {_rules()}, {_json(self.data)});\n}})();</script>'
+            f"<script>(() => {{\n{_script(self.script)}\n"
+            f'modules.at(-1).showRecordings("{name}", {_rules(self.script)}, {_json(self.data)});\n}})();</script>'
         )
 
     def __repr__(self) -> str:
@@ -217,13 +218,13 @@ def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
 
 
 @lru_cache
-def _script() -> str:
-    return bundle(modules_of(SCRIPT))
+def _script(path: str = SCRIPT) -> str:
+    return bundle(modules_of(path))
 
 
 @lru_cache
-def _rules() -> str:
-    return json.dumps(rules_of(modules_of(SCRIPT)))
+def _rules(path: str = SCRIPT) -> str:
+    return json.dumps(rules_of(modules_of(path)))
 
 
 def _index_of(entry: Any, indices: dict[str, int]) -> int:

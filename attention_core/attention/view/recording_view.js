@@ -7,6 +7,7 @@ import { PackedHead, UNCHANGED } from "./packed_heads.js";
 import { CLEARNESS } from "./colours.js";
 import { drawThumbnail, MASK, MatrixView, maxOf, RAMPS, weightColouring } from "./matrix_view.js";
 import { StepsView } from "./steps_view.js";
+import { shadowIn } from "./host.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const MOST_OPEN = 6;
@@ -368,8 +369,7 @@ class RecordingView {
 
 // Draw recordings into an element, several side by side, each of which follows what is chosen in the others.
 export const showRecording = (host, rules, data, tell = () => {}) => {
-  const shadow = host.attachShadow({ mode: "open" }), all = [data, ...data.beside];
-  make(shadow, "style").textContent = rules;
+  const shadow = shadowIn(host, rules), all = [data, ...data.beside];
   const page = make(shadow, "div", all.length > 1 ? "pair" : "");
   host.views = all.map((one) => {
     const root = make(page, "div", "root page");

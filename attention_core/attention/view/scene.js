@@ -1,0 +1,453 @@
+// A scene: how one query asks keys, gets scores, makes them weights, takes values, and what comes of it. Words and places stay
+// while that happens; once on arrival, then it rests and belongs to the visitor, who takes another query, crosses a key out
+// or drags its column. `tell` hears of that: { row }, { row, cut, weight }, { even } or { focus }.
+import { arrowOf, asPercent, clamp, create, dragged, inLine, isNew, keepFocus, make, onceAFrame } from "./prelude.js";
+import { placeOn, pointedIn, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
+import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
+import { SceneLayout } from "./scene_layout.js";
+import { Timeline } from "./scene_steps.js";
+import { captionOf } from "./scene_captions.js";
+
+const MORPH = 600, WAIT = 600;  // milliseconds of a change, and before it plays
+const HALL_LETTERS = 20, KEY_STEP = 0.05, MOVED = 4, MOST = 0.985;
+
+const END = "end";
+const shown = (label) => (label === END ? "(end)" : label);
+
+// The context of numbers of values: each times its weight.
+const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
+
+// Text in which what stands between pairs of ** is bold.
+const writeMarked = (node, text) =>
+  node.replaceChildren(...text.split("**").map((part, index) => (index % 2 ? create("b", { textContent: part }) : part)));
+
+export class SceneView {
+  constructor(root) {
+    Object.assign(this, { root, time: 0, playing: 0, sent: 0, local: null });
+    root.classList.add("scene");
+    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.frame = make(root, "div", "frame");
+    this.stage = make(this.frame, "div", { class: "stage", role: "group", "aria-label": "Keys above, queries below" });
+    this.canvas = make(this.stage, "canvas", { "aria-hidden": true });
+    this.drawing = new SceneDrawing(this.canvas);
+    this.words = make(this.stage, "div", "words");
+    this.bar = make(root, "div", "bar");
+    this.button = make(this.bar, "button", "play");
+    this.button.onclick = () => (this.playing ? this.stop() : this.play());
+    this.steps = make(this.bar, "div", { class: "steps", role: "group", "aria-label": "Steps" });
+    this.slider = make(this.bar, "input", { type: "range", min: 0, step: 0.05, "aria-label": "Time" });
+    this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
+    this.note = make(root, "p", "note");
+    this.pointed = pointedIn(root, (places) => this.light(places));
+    this.switch = make(this.bar, "div", { class: "switch", role: "group", "aria-label": "What is handed over" });
+    this.bar.onkeydown = (event) => this.press(event);
+    this.redraw = onceAFrame(() => { if (this.data) { this.layOut(); this.draw(); } });
+    new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
+    whenDarkOrLight(root, this.redraw);
+  }
+
+  adopt(data, tell) {
+    if (tell) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
+    if (data.answered < this.sent || !isNew(this, data)) return;
+    const isFirst = !this.data, before = this.data, { root } = this;
+    this.data = data;
+    const isSameWords = before && String([before.keys, before.queries, before.vector?.words]) === String([data.keys, data.queries, data.vector?.words]);
+    Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
+    this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
+    this.names = ["vector", "asks", "scores", "softmax", "takes", "says"].filter((name) => this.hasStep(name));
+    this.timeline = new Timeline(this.names);
+    if (!isSameWords) keepFocus(root, () => this.build());
+    if (isFirst && data.plays && data.focus !== "vector" && !wantsLessMotion()) {
+      this.weights = this.targetWeights();
+      this.show(0);
+      setTimeout(() => { if (!this.isTouched) this.play(); }, WAIT);
+      return;
+    }
+    if (!isSameWords) {
+      this.stop();
+      this.stopMorph?.();
+      this.weights = this.targetWeights();
+    }
+    this.contrast(data.focus === "vector", !isSameWords);
+    this.turn();
+    if (isSameWords) this.change();
+    else this.draw();
+  }
+
+  stripNote() {
+    const { numbers } = this.data, [, ofKey] = numbers?.sizes ?? [];
+    const shownOf = numbers && ofKey > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${ofKey} numbers` : "its numbers";
+    return numbers ? `A strip is a vector: ${shownOf}, orange above 0, blue below.` : "";
+  }
+
+  hasStep(name) {
+    const { vector, weights, answers } = this.data;
+    return name === "vector" ? Boolean(vector) : Boolean(weights) && (name !== "says" || Boolean(answers));
+  }
+
+  // Anew: words, columns, steps and switch.
+  build() {
+    const { keys, queries, vector, weights } = this.data, canChange = (this.canChange = Boolean(this.data.canChange && weights));
+    this.written = null;
+    this.words.replaceChildren();
+    this.keys = keys.map((label) => {
+      const node = make(this.words, canChange ? "button" : "span", "key");
+      make(node, "span", label === END ? "label" : "", shown(label));
+      return node;
+    });
+    this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
+    this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, shown(label)));
+    this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", shown(label)));
+    inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
+    inLine(this.others, () => {}, (row) => this.choose(row, "vector"));
+    if (canChange) inLine(this.keys, (key, event) => this.look(1, key, event), (key) => this.cross(key));
+    this.steps.replaceChildren();
+    this.stepButtons = this.timeline.steps.map(({ title }, index) => {
+      const node = make(this.steps, "button", "", title);
+      node.bar = make(node, "i");
+      node.onclick = () => this.playStep(index);
+      return node;
+    });
+    this.slider.max = this.timeline.end;
+    this.buildSwitch();
+    this.layOut();
+  }
+
+  buildSwitch() {
+    const { vector, weights, equal } = this.data, choices = [];
+    if (vector && weights) choices.push(["one vector", () => this.isApart, () => this.choose(this.row, "vector")]);
+    if (weights) choices.push(["with attention", () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
+    if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
+    this.switch.replaceChildren();
+    this.switch.hidden = choices.length < 2;
+    this.choices = choices.map(([title, isOn, act]) => {
+      const node = make(this.switch, "button", "", title);
+      return Object.assign(node, { onclick: act, isOn });
+    });
+  }
+
+  // What is pointed at is lit in all views of the trace; a query may stand for several.
+  look(side, index, event) {
+    const { axes, firsts } = this.data;
+    if (index === null) this.pointed.leave(event);
+    else if (axes) this.pointed.look([[axes[side], side ? index : firsts[index]]]);
+  }
+
+  light(places) {
+    const { axes, firsts } = this.data ?? {};
+    if (!axes || !this.keys) return;
+    const key = placeOn(places, axes[1], true), query = placeOn(places, axes[0]);
+    this.keys.forEach((node, index) => node.classList.toggle("lit", index === key));
+    const row = query === null ? -1 : firsts.findLastIndex((first) => first <= query);
+    this.queries.forEach((node, index) => node.classList.toggle("lit", index === row));
+  }
+
+  gripOf(index) {
+    const node = make(this.words, "div", { class: "grip", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 100 });
+    let start, from;
+    dragged(node, {
+      begin: (event) => { this.finish(); [start, from] = [this.pointOf(event), this.weights[index]]; },
+      go: (event) => {
+        const now = this.pointOf(event);
+        if (!this.local && Math.hypot(now[0] - start[0], now[1] - start[1]) < MOVED) return;
+        this.held = index;
+        const moved = this.layout.shareAt(now) - this.layout.shareAt(start);
+        this.setWeight(index, from + moved);
+      },
+      end: () => {
+        if (this.held === undefined) return;
+        this.held = undefined;
+        this.draw();
+        this.tell?.({ row: this.row, cut: index, weight: this.local?.weight ?? from });
+      },
+    });
+    node.onkeydown = (event) => {
+      const more = { ArrowUp: KEY_STEP, ArrowRight: KEY_STEP, ArrowDown: -KEY_STEP, ArrowLeft: -KEY_STEP }[event.key];
+      if (!more || !arrowOf(event)) return;
+      this.finish();
+      this.setWeight(index, this.weights[index] + more);
+      this.tell?.({ row: this.row, cut: index, weight: this.local.weight });
+    };
+    return node;
+  }
+
+  pointOf(event) { return pointIn(this.stage, event); }
+
+  // Places of all words for the width that there is.
+  layOut() {
+    const style = getComputedStyle(this.canvas), zoom = this.canvas.currentCSSZoom ?? 1, { keys, queries, vector } = this.data;
+    this.frameWidth = this.frame.clientWidth;
+    const hall = style.getPropertyValue("--least") ? HALL_LETTERS * (style.getPropertyValue("--scale") || 1) : 0;
+    Object.assign(this, { font: style.fontFamily, ratio: (devicePixelRatio || 1) * zoom, tones: tonesOn(style.color, style.backgroundColor) });
+    const pen = this.canvas.getContext("2d");
+    pen.font = `500 100px ${this.font}`;
+    const measure = (text) => pen.measureText(shown(text)).width / 100;
+    const layout = (this.layout = new SceneLayout({ width: this.frameWidth || 700, keys, queries, measure, least: hall / zoom }));
+    const other = vector ? layout.wordsBelow(vector.words) : null;
+    layout.height = Math.max(layout.height, (other?.bottom ?? 0) + 6);
+    set(this.stage, { style: `width:${layout.width}px;height:${layout.height}px` });
+    set(this.canvas, { style: `width:${layout.width}px;height:${layout.height}px` });
+    this.root.classList.toggle("narrow", layout.isNarrow);
+    const put = (node, { x, y, w, h }, size) => {
+      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
+    };
+    this.keys.forEach((node, index) => put(node, layout.words[index], layout.size));
+    this.grips.forEach((node, index) => put(node, layout.column(index), layout.size));
+    this.queries.forEach((node, index) => put(node, layout.queries.places[index], layout.queries.size));
+    this.others.forEach((node, index) => put(node, other.places[index], other.size));
+    this.middle = null;
+  }
+
+  hidden(row = this.row) { return this.data.scores[row].map((score) => score === null); }
+
+  // The weights that the present query has, or would have once a change is done.
+  targetWeights() {
+    const { data, row, local } = this;
+    if (!data.weights) return [];
+    const learned = data.weights[row];
+    if (this.isEven && !data.isEven) {
+      const seen = this.hidden().filter((isHidden) => !isHidden).length;
+      return this.hidden().map((isHidden) => (isHidden ? 0 : 1 / seen));
+    }
+    if (!local) return learned;
+    const rest = 1 - learned[local.key];
+    return learned.map((weight, index) => (index === local.key ? local.weight : rest > 1e-9 ? (weight * (1 - local.weight)) / rest : (1 - local.weight) / (learned.length - 1)));
+  }
+
+  // What would be said, its probability and the likeliest others; null = the server has not answered yet.
+  answer() {
+    const { data, row, local } = this, { answers, equal, tips, queries } = data;
+    if (!answers) return null;
+    const answerOf = (list, isNear = false) => {
+      if (!list) return null;
+      const isOwn = list === answers[row], said = (isOwn && list.find(([, , isSaid]) => isSaid)) || list[0];
+      const named = (text) => (row === 0 ? text.charAt(0).toUpperCase() + text.slice(1) : shown(text));
+      const word = isOwn && said[2] ? shown(queries[row]) : named(said[0]);
+      const others = list.filter((one) => one !== said && one[1] >= 0.01).slice(0, 2);
+      const about = isNear ? "about " : "";
+      return { word, probability: said[1], isNear, odds: [said, ...others].map(([text, share], at) => `${at ? named(text) : word} ${about}${asPercent(share)}`) };
+    };
+    if (this.isEven && !data.isEven) return answerOf(equal?.[row]);
+    if (!local) return answerOf(answers[row]);
+    if (!tips || tips.keys[row] !== local.key) return null;
+    const near = tips.weights.map((weight, at) => [Math.abs(weight - local.weight), at]).sort(([a], [b]) => a - b)[0];
+    return answerOf(tips.answers[near[1]][row], near[0] > 1e-6);
+  }
+
+  // To another query, or to one vector, attention, or equal weights.
+  choose(row, focus = null) {
+    const isSwitch = focus !== null, { isEven: wasEven, isApart: wasApart } = this;
+    this.finish();
+    this.local = null;
+    this.row = clamp(row, 0, this.data.queries.length - 1);
+    if (isSwitch) {
+      this.isEven = focus === "equal";
+      this.isApart = wasApart;
+      this.contrast(focus === "vector");
+    }
+    this.change();
+    this.tell?.(isSwitch ? { row, focus: focus === "vector" ? "vector" : "attention", even: focus === "vector" ? wasEven : this.isEven } : { row });
+  }
+
+  // A key no longer gets a weight from the present query, or again the one that it had.
+  cross(key) {
+    this.finish();
+    const isBack = this.local?.key === key && this.local.weight === 0, isCut = this.data.cut?.[this.row]?.includes(key);
+    this.isEven = false;
+    this.local = isBack || isCut ? null : { key, weight: 0 };
+    this.change();
+    this.tell?.({ row: this.row, cut: key });
+  }
+
+  setWeight(key, weight) {
+    this.isEven = false;
+    this.local = { key, weight: clamp(weight, 0, MOST) };
+    this.weights = this.targetWeights();
+    this.draw();
+  }
+
+  // The picture of one vector in place of that of attention, or back.
+  contrast(isApart, isAtOnce = false) {
+    const wasApart = this.isApart;
+    this.isApart = isApart && this.timeline.steps[0].name === "vector";
+    this.time = this.isApart ? this.timeline.restOf(0) : this.timeline.end;
+    this.fade = Boolean(wasApart) === this.isApart || isAtOnce || wantsLessMotion() ? 0 : performance.now();
+  }
+
+  // Weights, box and answer go from where they are to where they belong.
+  change() {
+    const from = this.weights, to = this.targetWeights(), start = this.middle, began = performance.now();
+    this.stopMorph?.();
+    const goal = this.goalMiddle(), isMoving = !wantsLessMotion() && !document.hidden;
+    let isOver = false;
+    this.stopMorph = () => { isOver = true; };
+    const tick = (now) => {
+      if (isOver) return;
+      const share = isMoving ? clamp((now - began) / MORPH, 0, 1) : 1, eased = share * share * (3 - 2 * share);
+      const between = (a, b) => a + (b - a) * eased;
+      this.weights = to.map((weight, index) => between(from?.[index] ?? weight, weight));
+      this.middle = start && { x: between(start.x, goal.x), y: between(start.y, goal.y) };
+      this.draw();
+      if (share < 1) requestAnimationFrame(tick);
+      else this.middle = goal;
+    };
+    tick(began);
+  }
+
+  goalMiddle() { return this.layout.boxMiddle(this.row); }
+
+  finish() {
+    Object.assign(this, { isTouched: true, isApart: false, fade: 0, time: this.timeline.end });
+    this.stop();
+  }
+
+  play() {
+    this.playTo(this.timeline.end, this.time >= this.timeline.end - 0.01 || this.isApart ? 0 : this.time);
+  }
+
+  playStep(index) {
+    this.isTouched = true;
+    const step = this.timeline.steps[index], rest = this.timeline.restOf(index);
+    if (wantsLessMotion()) this.show(rest);
+    else this.playTo(rest, step.start);
+  }
+
+  playTo(until, from) {
+    this.stop();
+    this.isApart = false;
+    this.fade = 0;
+    if (wantsLessMotion()) return this.show(until);
+    this.middle = this.goalMiddle();
+    const token = (this.playing = performance.now());
+    let last = token, time = from;
+    this.turn();
+    const tick = (now) => {
+      if (this.playing !== token || !this.root.isConnected) return;
+      time = Math.min(until, time + Math.max(0, now - last) / 1000);
+      last = now;
+      if (time >= until) { this.playing = 0; this.turn(); }
+      this.show(time);
+      if (time < until) requestAnimationFrame(tick);
+    };
+    this.show(from);
+    requestAnimationFrame(tick);
+    return undefined;
+  }
+
+  stop() {
+    this.playing = 0;
+    this.turn();
+  }
+
+  turn() {
+    const isOver = this.timeline && this.time >= this.timeline.end;
+    this.button.textContent = this.playing ? "❚❚" : isOver ? "↻" : "▶";
+    set(this.button, { "aria-label": this.playing ? "Pause" : isOver ? "Play again" : "Play" });
+  }
+
+  // Arrow keys go from where one step rests to where the next one does; the space bar plays and stops.
+  press(event) {
+    if (event.target === this.slider) return;
+    if (event.key === " ") { event.preventDefault(); this.isTouched = true; this.button.click(); }
+    const way = arrowOf(event)?.[0];
+    if (!way) return;
+    this.isTouched = true;
+    this.stop();
+    const rests = this.timeline.steps.map((_, index) => this.timeline.restOf(index));
+    const goal = way > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
+    if (goal < 0) return;
+    if (way > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
+    else this.show(rests[goal]);
+    this.stepButtons[goal].focus({ preventScroll: true });
+  }
+
+  show(time) {
+    this.time = time;
+    if (time < this.timeline.end && !this.fade) this.isApart = false;
+    this.turn();
+    this.draw();
+  }
+
+  draw() {
+    const { data, layout, timeline } = this;
+    if (!layout || !this.root.isConnected) return;
+    const { numbers, vector } = data, progress = timeline.progress(this.time, data.keys.length);
+    if (this.fade) {  // between the end of attention and that of one vector
+      const share = clamp((performance.now() - this.fade) / MORPH, 0, 1), open = this.isApart ? 1 - share : share;
+      Object.assign(progress, timeline.progress(timeline.end, data.keys.length), { open, press: 1, vectorSays: 1, lost: 1 });
+      if (share === 1) this.fade = 0;
+      else requestAnimationFrame(() => this.draw());
+    }
+    const hasWeights = Boolean(data.weights), hidden = hasWeights ? this.hidden() : [], finite = hasWeights ? data.scores[this.row].filter((score) => score !== null) : [0];
+    this.middle ??= this.goalMiddle();
+    this.state = {
+      progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
+      hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: percentsOf(this.weights),
+      low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [],
+      vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
+    };
+    if (hasWeights) {
+      const values = numbers.values ?? numbers.keys;
+      Object.assign(this.state, { query: numbers.queries[this.row], keys: numbers.keys, values, context: mixtureOf(values, this.weights) });
+    }
+    this.state.answer = hasWeights ? this.answer() : null;
+    this.state.odds = this.state.answer?.odds ?? [];
+    this.drawing.begin({ width: layout.width, height: layout.height, ratio: this.ratio, font: this.font, tones: this.tones, layout });
+    this.drawing.draw(this.state);
+    this.stage.style.transform = `translateY(${-layout.room * (1 - progress.lift * progress.open)}px)`;
+    this.write();
+  }
+
+  // Words, caption and controls follow what is drawn; only what changes is written.
+  write() {
+    const { data, timeline, state, row } = this, { progress, weights, answer } = state;
+    const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
+    const caption = captionOf(step, data, state);
+    if (caption !== this.caption) writeMarked(this.say, (this.caption = caption));
+    const isSaid = progress.say > 0.5, isPlain = !data.answers, isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
+    const known = isPlain || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
+    const form = [index, isSaid, known, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
+    this.others.forEach((node, at) => {
+      const { words, wrong } = data.vector, came = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
+      node.style.opacity = isVector ? came * (1 - 2 * progress.open) : 0;
+      node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
+      node.hidden = !isVector;
+    });
+    this.stepButtons.forEach((node, at) => {
+      const { start, end } = timeline.steps[at];
+      node.bar.style.width = `${100 * clamp((this.time - start) / (end - start), 0, 1)}%`;
+    });
+    if (document.activeElement !== this.slider || this.playing) this.slider.value = this.time;
+    if (form === this.written) return;
+    this.written = form;
+    set(this.slider, { "aria-valuetext": timeline.steps[index].title });
+    this.stepButtons.forEach((node, at) => (at === index ? set(node, { "aria-current": "step" }) : node.removeAttribute("aria-current")));
+    this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));
+    this.keys.forEach((node, at) => this.writeKey(node, at, isVector));
+    this.grips.forEach((node, at) => this.writeGrip(node, at, isVector));
+    this.queries.forEach((node, at) => {
+      const isNow = at === row, isLater = at > row && !isPlain;
+      node.textContent = isNow && !isPlain ? (isSaid ? answer?.word ?? "…" : "?") : shown(data.queries[at]);
+      node.className = ["query", isNow && "now", isLater && (known ? "later" : "blank"), at < (data.forced ?? 0) && "forced"].filter(Boolean).join(" ");
+      node.hidden = isVector;
+      set(node, { "aria-pressed": isNow, "aria-label": `${shown(data.queries[at])}: ask from here` });
+    });
+  }
+
+  writeKey(node, at, isVector) {
+    const { data, state } = this, { weights, progress } = state, isCut = this.local ? this.local.key === at && this.local.weight <= 0 : state.cut.includes(at);
+    const isLost = isVector && progress.lost > 0.5 && data.vector?.lost.includes(at);
+    node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", state.hidden[at] && !isCut && "masked"].filter(Boolean).join(" ");
+    if (!this.canChange) return;
+    const told = isVector ? "" : `, score ${state.hidden[at] ? "none" : state.scores[at].toFixed(2)}, weight ${asPercent(weights[at])}`;
+    set(node, { "aria-label": `${shown(data.keys[at])}${told}; press to ${isCut ? "give it back" : "cross it out"}`, "aria-pressed": isCut });
+  }
+
+  writeGrip(node, at, isVector) {
+    const { state } = this, weight = state.weights[at] ?? 0;
+    node.hidden = isVector || state.progress.divide < 0.9;
+    set(node, { "aria-label": `weight of ${shown(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
+    const strongest = Math.max(...state.weights), isHint = weight === strongest && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
+    node.classList.toggle("hint", isHint);
+  }
+}

@@ -1,0 +1,141 @@
+// Where everything of a scene stands: keys above, the box of what is taken, queries below it; on a narrow screen keys are rows
+// and the box is beside them. Lengths are pixels of the page; words and places stay while the steps come.
+import { clamp } from "./prelude.js";
+
+const NARROW = 560, SMALLEST = 14, MIN_CELL = 40;
+
+// The largest size of letters at which words fit a line, each with some room beside it.
+const fittingSize = (lengths, room, beside, largest) =>
+  clamp((room - beside * lengths.length) / lengths.reduce((sum, length) => sum + length, 0), SMALLEST, largest);
+
+// Words in lines, each in the middle; `height` is that of a line.
+export const inLines = (widths, gap, room, top, height) => {
+  const lines = [[]];
+  let used = 0;
+  widths.forEach((width, index) => {
+    if (used + width > room && used) { lines.push([]); used = 0; }
+    lines.at(-1).push(index);
+    used += width + gap;
+  });
+  const places = [];
+  lines.forEach((line, number) => {
+    const total = line.reduce((sum, index) => sum + widths[index] + gap, -gap);
+    let x = Math.max(0, (room - total) / 2);
+    for (const index of line) {
+      places[index] = { x, y: top + number * height, w: widths[index], h: height - 4 };
+      x += widths[index] + gap;
+    }
+  });
+  return { places, bottom: top + lines.length * height };
+};
+
+export class SceneLayout {
+  // `measure` gives the length of a text in letters of one pixel, `least` the smallest letters of a lecture.
+  constructor({ width, keys, queries, measure, least }) {
+    const isNarrow = width < NARROW;
+    Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
+    if (isNarrow) this.standInRows(width, keys);
+    else this.standInColumns(width, keys);
+    this.queries = this.wordsBelow(queries);
+    this.height = this.queries.bottom + 6;
+  }
+
+  standInColumns(width, keys) {
+    const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));
+    const left = 50 * scale, size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
+    const natural = lengths.map((length) => Math.max(MIN_CELL, length * size + 14));
+    const needed = natural.reduce((sum, cell) => sum + cell, left), spare = Math.max(0, width - needed) / this.n;
+    const base = 178 * scale, wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
+    let x = left;
+    Object.assign(this, { left, size, width: Math.max(width, needed), base, long: 136 * scale, room: 70 * scale, box, numberSize: [] });
+    this.cells = natural.map((room, index) => {
+      const cell = { x: x + (room + spare) / 2, w: room + spare };
+      x += cell.w;
+      this.numberSize[index] = Math.max(clamp(0.36 * this.columnWidth(cell), 13, 21 * scale), Math.min(this.smallest, 18));
+      return cell;
+    });
+    this.words = this.cells.map((cell) => ({ x: cell.x - cell.w / 2 + 2, y: base + 5, w: cell.w - 4, h: wordHeight }));
+    this.strips = this.cells.map((cell) => ({ x: cell.x - this.stripWidth(cell) / 2, y: stripTop, w: this.stripWidth(cell), h: 17 * scale }));
+    this.boxTop = stripTop + 17 * scale + 104 * scale;
+    this.below = this.boxTop + box.h + 14 * scale;
+  }
+
+  columnWidth(cell) { return clamp(0.6 * cell.w, 18, 62 * this.scale); }
+
+  stripWidth(cell) { return Math.min(cell.w - 8, 92 * this.scale); }
+
+  standInRows(width, keys) {
+    const n = keys.length, row = n > 16 ? 27 : n > 12 ? 31 : 35, size = Math.max(n > 16 ? 14 : 17, this.smallest);
+    const longest = Math.max(...keys.map((key) => this.measure(key) * size)), right = clamp(longest + 8, 64, 0.3 * width);
+    const long = clamp(0.22 * width, 64, 130), box = { w: clamp(0.24 * width, 72, 130), h: 76 }, columnLeft = right + 8;
+    Object.assign(this, { scale: 1, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });
+    this.words = keys.map((_, index) => ({ x: 0, y: 4 + index * row, w: right, h: row - 10 }));
+    this.strips = keys.map((_, index) => ({ x: right - 60, y: 4 + index * row + row - 10, w: 60, h: 5 }));
+    this.doorLeft = columnLeft + long + 50;
+    this.boxTop = Math.max(40, (n * row - box.h) / 2);
+    this.below = n * row + 22;
+  }
+
+  // The places of words in the line of queries; those of another network's words, too.
+  wordsBelow(labels) {
+    const { isNarrow, scale } = this, lengths = labels.map((label) => Math.max(0.9, this.measure(label)));
+    const largest = isNarrow ? 19 : 32 * scale, beside = isNarrow ? 12 : 26;
+    const size = Math.max(isNarrow ? 18 : fittingSize(lengths, this.width, beside, largest), isNarrow ? 0 : 19 * scale, this.smallest);
+    const widths = lengths.map((length) => length * size + (isNarrow ? 10 : 16));
+    return { size, ...inLines(widths, isNarrow ? 2 : 8, this.width, this.below, Math.round(size * 1.5) + 6) };
+  }
+
+  // The middle of the box for a query: above it, or beside the rows; `query` null = in the middle.
+  boxMiddle(query) {
+    const { box, width } = this, y = this.boxTop + box.h / 2;
+    if (this.isNarrow) return { x: width - box.w / 2 - 2, y };
+    const place = this.queries.places[query], x = place ? place.x + place.w / 2 : width / 2;
+    return { x: clamp(x, box.w / 2 + 4, width - box.w / 2 - 4), y };
+  }
+
+  boxAt(middle) {
+    const { w, h } = this.box;
+    return { x: middle.x - w / 2, y: middle.y - h / 2, w, h };
+  }
+
+  // A key's column, full at a weight of 1, with room for a share of it, and what lies at the end of that.
+  column(index, share = 1) {
+    if (this.isNarrow) {
+      const h = this.row * 0.62;
+      return { x: this.columnLeft, y: 4 + index * this.row + (this.row - 10 - h) / 2 + 2, w: share * this.long, h };
+    }
+    const { x } = this.cells[index], wide = this.columnWidth(this.cells[index]);
+    return { x: x - wide / 2, y: this.base - share * this.long, w: wide, h: share * this.long };
+  }
+
+  end(index, share) {
+    const { x, y, w, h } = this.column(index, share);
+    return this.isNarrow ? { x: x + w, y: y + h / 2 } : { x: x + w / 2, y };
+  }
+
+  // Which share of a column lies at a point.
+  shareAt([x, y]) {
+    return this.isNarrow ? (x - this.columnLeft) / this.long : (this.base - y) / this.long;
+  }
+
+  // The two ends of what goes out at a key, as wide as its weight.
+  door(index, weight) {
+    const { x, y, w, h } = this.strips[index];
+    if (!this.isNarrow) return [{ x: x + (w * (1 - weight)) / 2, y: y + h + 3 }, { x: x + (w * (1 + weight)) / 2, y: y + h + 3 }];
+    const middle = 4 + index * this.row + (this.row - 10) / 2 + 2, half = (weight * this.row * 0.62) / 2;
+    return [{ x: this.doorLeft, y: middle - half }, { x: this.doorLeft, y: middle + half }];
+  }
+
+  // The two ends of the gate of a box through which the weights from one sum to another go in.
+  gate(box, from, to) {
+    if (this.isNarrow) return [{ x: box.x, y: box.y + from * box.h }, { x: box.x, y: box.y + to * box.h }];
+    return [{ x: box.x + from * box.w, y: box.y }, { x: box.x + to * box.w, y: box.y }];
+  }
+
+  // The four points of a curve from a door to a gate.
+  curve(from, to) {
+    const bend = (a, b, share) => a + (b - a) * share;
+    if (this.isNarrow) return [from, { x: bend(from.x, to.x, 0.5), y: from.y }, { x: bend(from.x, to.x, 0.5), y: to.y }, to];
+    return [from, { x: from.x, y: bend(from.y, to.y, 0.6) }, { x: to.x, y: bend(from.y, to.y, 0.4) }, to];
+  }
+}

@@ -1,0 +1,118 @@
+"""A translation as a scene: what every French word asks, and what would be said were it to look elsewhere."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from attention_core.attention.edits import UNIFORM, Edits, SetWeights
+from attention_core.attention.view.scene import scaled_numbers, scene_data, shown_dimensions
+from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
+from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
+from attention_core.device import device_of, to_array
+from attention_core.inference.read_back import words_only_in
+from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation
+from attention_core.models.transformer import edited
+from attention_core.models.translator import CanTranslate, DecoderState
+
+NOUNS = ("French word", "English word")
+N_ANSWERS = 3
+TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+"""Weights of each word's heaviest key for which the answers are computed."""
+EVEN_RANGE = 1e-3  # weights of a word that differ by less count as equal
+Answer = tuple[str, float, bool]  # a piece's text, its probability, whether the translation has it
+IN_ENGLISH = READ_BACK | FAITHFUL
+
+
+@torch.inference_mode()
+def scene_answers(
+    model: CanTranslate, source: SourceSentence, ids: Sequence[int], rows: Sequence[int], edits: Edits = ()
+) -> list[list[Answer]]:
+    """Return the likeliest pieces at some positions of a translation, given all before them, best first.
+
+    The piece that the translation has there is always among them.
+    """
+    return _answers_of(model, _state_before(model, source), ids, rows, edits)
+
+
+def _state_before(model: CanTranslate, source: SourceSentence) -> DecoderState:
+    return model.begin(source.ids[None].to(device_of(model)))
+
+
+def _answers_of(
+    model: CanTranslate, state: DecoderState, ids: Sequence[int], rows: Sequence[int], edits: Edits
+) -> list[list[Answer]]:
+    pieces = torch.tensor([[START, *ids]], device=device_of(model))
+    logits = edited(model, edits).step(state, pieces)[0][0]
+    return [_answers(logits[row].softmax(-1), ids[row] if row < len(ids) else None) for row in rows]
+
+
+def _answers(probabilities: torch.Tensor, said: int | None) -> list[Answer]:
+    best = probabilities.topk(N_ANSWERS).indices.tolist()
+    if said is not None and said not in best:
+        best[-1] = said
+    vocabulary = load_vocabulary()
+    texts = [END_LABEL if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in best]
+    return [
+        (text, round(float(probabilities[piece]), 4), piece == said) for text, piece in zip(texts, best, strict=True)
+    ]
+
+
+@torch.inference_mode()
+def changed_answers(
+    model: CanTranslate, source: SourceSentence, ids: Sequence[int], rows: Sequence[int], heaviest: Sequence[int]
+) -> dict[str, Any]:
+    """Return what would be said were all weights equal, and were those of the heaviest key of each position others."""
+    state, tried = _state_before(model, source), []
+    for weight in TRIED_WEIGHTS:
+        edits = [SetWeights(row, ((key, weight),)) for row, key in zip(rows, heaviest, strict=True)]
+        tried.append(_answers_of(model, state, ids, rows, edits))
+    return {
+        "equal": _answers_of(model, state, ids, rows, UNIFORM),
+        "tips": {"keys": heaviest, "weights": TRIED_WEIGHTS, "answers": tried},
+    }
+
+
+def translation_scene(traced: TracedTranslation, head: int, answers: list[list[Answer]]) -> dict[str, Any]:
+    """Return the data of a scene in which each French word is a query; `answers` are those at its first piece."""
+    view = traced.view
+    of_words = [
+        [
+            (text, round(whole, 4) if is_said and not math.isnan(whole) else share, is_said)
+            for text, share, is_said in row
+        ]
+        for row, whole in zip(answers, view.probabilities, strict=True)
+    ]
+    keys, firsts = [*traced.trace.story.key_axis.labels], [*view.first_key, traced.trace.n_keys]
+    for word, first, stop in zip(view.source, firsts, firsts[1:], strict=False):
+        if stop - first == 1:  # else its pieces have labels of their own
+            keys[first] = word
+    data = scene_data(
+        traced.trace, head, queries=view.first_piece, query_labels=view.target, key_labels=keys, nouns=NOUNS
+    )
+    return data | {"answers": of_words}
+
+
+def vector_data(single: TracedTranslation, attentive: TracedTranslation | None, sentence: str) -> dict[str, Any]:
+    """Return what a translator says that has one vector alone, beside what one with attention says of the sentence."""
+    value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
+    rival = words if attentive is None else attentive.view.target
+    missing = words_only_in(rival, words)
+    weights = (
+        np.zeros((len(rival), 1))
+        if attentive is None
+        else to_array(attentive.trace.weights(0, attentive.view.first_piece))
+    )
+    is_even = np.ptp(weights, 1) < EVEN_RANGE
+    return {
+        "words": words,
+        "wrong": words_only_in(words, rival),
+        "missing": missing,
+        "lost": sorted({int(weights[row].argmax()) for row in missing if not is_even[row]}),
+        "english": IN_ENGLISH.get(text),
+        "lostText": None if single.forced else LOST.get((sentence, text)),
+        "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],
+        "size": value.shape[1],
+    }

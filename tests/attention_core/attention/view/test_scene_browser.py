@@ -1,0 +1,218 @@
+"""A scene in a real browser: it plays once, rests, and then follows the visitor."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention_core import load
+from attention_core.attention.view.page import View
+from attention_core.attention.view.scene import SCRIPT
+from attention_core.attention.wording import percent
+from attention_core.inference import translation as core
+from attention_core.inference.translation_scene import (
+    TRIED_WEIGHTS,
+    changed_answers,
+    scene_answers,
+    translation_scene,
+    vector_data,
+)
+
+SENTENCE = "The red car is in front of the house."
+ROUGE, RED = 2, 1
+FASTEST_FRAME = 8  # milliseconds of its script, at most
+VIEW = "document.querySelector('[data-attention]').view"
+TOLD = f"{VIEW}.tell = (message) => {{ window.told = [...(window.told ?? []), message]; }}"
+
+
+@pytest.fixture(scope="module")
+def dot():
+    """Return the sentence as the translator with dot attention has it, and the data of its scene."""
+    source, models = core.read_source(SENTENCE), {name: load(f"translator-{name}") for name in ("dot", "none")}
+    traced = {
+        name: core.trace_translation(model, name, source, (), core.translate(model, source))
+        for name, model in models.items()
+    }
+    rows, ids = traced["dot"].view.first_piece, traced["dot"].translation.ids
+    heaviest = traced["dot"].trace.weights(0, rows).argmax(-1).tolist()
+    data = translation_scene(traced["dot"], 0, scene_answers(models["dot"], source, ids, rows))
+    data |= changed_answers(models["dot"], source, ids, rows, heaviest)
+    data |= {"vector": vector_data(traced["none"], traced["dot"], SENTENCE), "query": ROUGE}
+    return traced["dot"], data | {"plays": True, "canChange": True}
+
+
+@pytest.fixture
+def opened(context, tmp_path, dot):
+    """Opens the scene in a window of some width, with motion or less of it; nothing is fetched or complained about."""
+    contexts, faults = [], []
+
+    def open_scene(width=1300, motion="reduce", clock=False, **changes):
+        contexts.append(context.browser.new_context(viewport={"width": width, "height": 900}, reduced_motion=motion))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        if clock:
+            page.clock.install(time=0)
+        path = tmp_path / "scene.html"
+        path.write_text(View("a scene", dot[1] | changes, SCRIPT).page(), encoding="utf-8")
+        page.goto(path.as_uri())
+        page.evaluate(TOLD)
+        return page
+
+    yield open_scene
+    for one in contexts:
+        one.close()
+    assert not faults
+
+
+def say(page):
+    return page.locator(".say")
+
+
+def query(page, name: str):
+    return page.get_by_role("button", name=re.compile(f"^{name}: ask from here"))
+
+
+def key(page, name: str):
+    return page.get_by_role("button", name=re.compile(f"^{name}(,.*)?; press to"))
+
+
+def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
+    page = opened(motion="no-preference", clock=True)
+    steps = page.get_by_role("group", name="Steps").get_by_role("button")
+    expect(steps).to_have_text(["one vector", "asks", "scores", "softmax", "takes", "says"])
+    expect(say(page)).to_contain_text("squeezed into one vector of 384 numbers")
+    page.clock.fast_forward(700)
+    captions = set()
+    for _ in range(80):
+        page.clock.fast_forward(320)
+        captions.add(say(page).inner_text())
+    for text in ("red is lost", "A query asks every English word", "gets a score", "times its weight", "is from “red”"):
+        assert any(text in caption for caption in captions), text
+    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    rested = page.evaluate(f"{VIEW}.time")
+    page.clock.fast_forward(30_000)
+    assert page.evaluate(f"{VIEW}.time") == rested
+    assert page.evaluate("window.told") is None
+
+
+def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys(opened):
+    page = opened()
+    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    page.get_by_role("button", name="softmax").press("ArrowLeft")
+    expect(page.locator("[aria-current]")).to_have_text("takes")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[aria-current]")).to_have_text("scores")
+    expect(page.locator("button:focus")).to_have_text("scores")
+    page.get_by_role("slider", name="Time").fill("0")
+    expect(page.get_by_role("slider", name="Time")).to_have_attribute("aria-valuetext", "one vector")
+    page.get_by_role("button", name="one vector").first.click()
+    expect(say(page)).to_contain_text("red is lost")
+
+
+def test_another_query_asks_at_once_and_python_hears_of_it(opened, dot):
+    page, (traced, _) = opened(), dot
+    query(page, "voiture").click()
+    expect(say(page)).to_contain_text("comes voiture")
+    weights = traced.trace.weights(0, [traced.view.first_piece[1]])[0]
+    car = traced.view.source.index("car")
+    expect(key(page, "car")).to_have_attribute("aria-label", re.compile(f"weight {percent(float(weights[car]))};"))
+    assert page.evaluate("told.map(({ row }) => row)") == [1]
+
+
+def test_a_key_is_crossed_out_and_given_back_with_the_answer_of_the_model(opened, dot):
+    page, (_, data) = opened(), dot
+    key(page, "red").click()
+    word, probability, _ = data["tips"]["answers"][TRIED_WEIGHTS.index(0.0)][ROUGE][0]
+    expect(say(page)).to_contain_text(f"and out comes {word} ({percent(probability)})")
+    told = re.search(r"Without “red”, “is” has (\d+)%", say(page).inner_text())
+    assert int(told[1]) == pytest.approx(100 * shared(data), abs=1)
+    expect(key(page, "red")).to_have_attribute("aria-pressed", "true")
+    key(page, "red").click()
+    expect(say(page)).to_contain_text("comes rouge")
+    assert page.evaluate("told.map(({ row, cut, weight }) => [row, cut, weight ?? null])") == [[ROUGE, RED, None]] * 2
+
+
+def shared(data) -> float:
+    """Return what *is* has of the weights of *rouge* without *red*."""
+    weights = data["weights"][ROUGE]
+    return weights[data["keys"].index("is")] / (1 - weights[RED])
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_a_column_is_dragged_by_mouse_and_moved_by_keys(opened, dot, width):
+    page, (_, data) = opened(width), dot
+    grip = page.get_by_role("slider", name="weight of red")
+    box = grip.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    goal = (middle[0] - box["width"] / 2, middle[1]) if width < 560 else (middle[0], middle[1] + box["height"] / 2)
+    page.mouse.move(*goal, steps=5)
+    page.mouse.up()
+    weight = float(grip.get_attribute("aria-valuenow"))
+    assert weight == pytest.approx(100 * data["weights"][ROUGE][RED] - 50, abs=3)
+    assert int(re.search(r"With (\d+)% of “red”", say(page).inner_text())[1]) == pytest.approx(weight, abs=1)
+    told = page.evaluate("told.at(-1)")
+    assert (told["row"], told["cut"]) == (ROUGE, RED)
+    assert 100 * told["weight"] == pytest.approx(weight, abs=1)
+    grip.press("ArrowUp")
+    assert float(grip.get_attribute("aria-valuenow")) == pytest.approx(weight + 5, abs=1)
+
+
+def test_one_vector_and_equal_weights_are_a_switch_in_the_same_picture(opened, dot):
+    page, (_, data) = opened(), dot
+    switch = page.get_by_role("group", name="What is handed over").get_by_role("button")
+    expect(switch).to_have_text(["one vector", "with attention", "all equal"])
+    places = "document.querySelector('[data-attention]').view.keys.map((node) => node.offsetLeft)"
+    before = page.evaluate(places)
+    switch.nth(2).click()
+    word, probability, _ = data["equal"][ROUGE][0]
+    expect(say(page)).to_contain_text(f"With the same weight for all, out comes {word} ({percent(probability)})")
+    assert page.evaluate("told.at(-1).even")
+    switch.nth(0).click()
+    expect(say(page)).to_contain_text("“The car is on the way of the house.” red is lost.")
+    assert RED in data["vector"]["lost"]
+    expect(page.locator(".key.lost")).to_have_text([data["keys"][lost] for lost in data["vector"]["lost"]])
+    expect(page.locator(".other:visible").filter(has_text="route")).to_be_visible()
+    switch.nth(1).click()
+    expect(say(page)).to_contain_text("comes rouge")
+    assert page.evaluate(places) == before
+    assert page.evaluate("told.at(-1).focus") == "attention"
+
+
+@pytest.mark.parametrize("width", [360, 390, 560, 900, 1900])
+def test_no_words_overlap_and_letters_can_be_read(opened, width):
+    page = opened(width)
+    boxes = page.evaluate(
+        """() => [...document.querySelector("[data-attention]").shadowRoot
+              .querySelectorAll(".words button, .words div")]
+          .filter((node) => node.offsetParent).map((node) => {
+            const { x, y, width, height } = node.getBoundingClientRect();
+            return { x, y, width, height, size: parseFloat(getComputedStyle(node).fontSize), text: node.textContent };
+          })"""
+    )
+    for number, one in enumerate(boxes):
+        assert one["size"] >= 14
+        assert one["x"] >= 0
+        assert one["x"] + one["width"] <= width
+        for other in boxes[number + 1 :]:
+            apart = [
+                one[at] + one[size] <= other[at] + 0.5 or other[at] + other[size] <= one[at] + 0.5
+                for at, size in (("x", "width"), ("y", "height"))
+            ]
+            assert any(apart), (one["text"], other["text"])
+
+
+def test_a_frame_takes_less_than_the_budget(opened):
+    page = opened()
+    mean = page.evaluate(
+        f"""() => {{
+          const view = {VIEW}, began = performance.now(), n = 200;
+          for (let frame = 0; frame < n; frame++) view.show((view.timeline.end * frame) / n);
+          return (performance.now() - began) / n;
+        }}"""
+    )
+    assert mean < FASTEST_FRAME

@@ -1,0 +1,37 @@
+"""The scene: one query at a time over its keys, as a component that tells what a visitor chooses in it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ui.component import component
+from ui.state import component_message
+
+_scene = component("scene")
+
+
+class SceneChoice(NamedTuple):
+    """What a visitor chose in a scene."""
+
+    row: int  # which of its queries
+    key: int | None = None  # whose weight is changed
+    weight: float | None = None  # its new weight, None = it is crossed out, or given back
+    focus: str = ""  # "vector" or "attention" where that was chosen
+    is_even: bool = False  # whether all keys are to get the same weight
+
+
+def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
+    """Return what was chosen last in a scene of so many queries and keys; None if that is not in it."""
+    message = component_message(f"{name}_scene", "chosen") or {}
+    row, key, weight, focus = (message.get(name) for name in ("row", "cut", "weight", "focus"))
+    if not (isinstance(row, int) and 0 <= row < n_queries) or (key is not None and key not in range(n_keys)):
+        return None
+    if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
+        return None
+    return SceneChoice(row, key, weight, focus if focus in ("vector", "attention") else "", bool(message.get("even")))
+
+
+def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None]) -> None:
+    """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice."""
+    answered = (component_message(f"{name}_scene", "chosen") or {}).get("sent", 0)
+    state = {"answered": answered, "canChange": True}
+    _scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
