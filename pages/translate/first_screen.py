@@ -1,7 +1,6 @@
 """The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,12 +11,11 @@ from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
 from pages.translate.forcing import (
     WORD,
-    change_arc,
     force_french_of_example,
     forced_pieces,
     forced_words_note,
-    n_forced_words,
 )
+from pages.translate.scene import draw_translation_scene
 from ui import translators as network
 from ui import words
 from ui.lecture.mode import LECTURE
@@ -54,11 +52,8 @@ LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
 
 
 def input_and_output_columns() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the containers of the sentence and of its translations, side by side; in a lecture one below the other."""
-    if LECTURE.value:
-        return st.container(key="translate_in_a_row", horizontal=True), st.container()
-    input_column, output_column = st.columns([1, 2.25], gap="medium")
-    return input_column, output_column
+    """Return the containers of the sentence and of its translations, one below the other."""
+    return st.container(key="translate_in_a_row", horizontal=True, vertical_alignment="bottom"), st.container()
 
 
 def sentence_input() -> str:
@@ -129,18 +124,22 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
 
 
 def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw two models at the present word, and buttons that go from word to word; return those that load, by slot."""
+    """Draw the scene of two models at the present word, buttons that go from word to word, and what each of them says.
+
+    Returns those that load, by slot.
+    """
     models = translate_with_models(text)
-    rows = _stop_rows(models) if models else ()
-    if WORDS.is_playing and models:
-        draw_fragment(_follow_play, rows, players=(WORDS,))
-    for slot in network.FIRST:
-        _draw_model(slot, text, models)
     if models:
+        rows = _stop_rows(models)
+        if WORDS.is_playing:
+            draw_fragment(_follow_play, rows, players=(WORDS,))
+        draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
             WORDS.previous_button(rows, "Previous word")
             WORDS.next_button(rows, "Next word")
             WORDS.play_button(rows, "Play the words")
+    for slot in network.FIRST:
+        _draw_model(slot, text, models)
     return models
 
 
@@ -232,30 +231,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
     if traced is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(MODELS.value[slot])}", icon=":material/error:")
         return
-    switch.markdown(_headline(models, slot, text), width="content")
-    unique_rows = _unique_rows(models, slot)
-    unfinished = "" if traced.translation.is_finished else "not finished"
+    unfinished = "" if traced.translation.is_finished else "It is not finished."
+    switch.markdown(f"{_headline(models, slot, text)} {unfinished}", width="content")
     with st.container(key=f"translate_says_{slot}"):
-        st.html(read_back(traced.translation.text, text, traced.view.target[:-1], unique_rows))
-    with st.container(key=f"tells_translate_{slot}"):
-        words.aligned_words(
-            f"translate_{slot}",
-            traced.view,
-            model=network.TRANSLATORS[traced.translator],
-            active=WORD.value if slot == FOCUS.value or not traced.view.is_single else None,
-            note=" ".join(filter(None, (forced_words_note(traced), unfinished))),
-            n_forced=n_forced_words(traced),
-            single=f"one vector: {traced.trace.value.shape[-1]} numbers",
-            axes=(traced.trace.story.query_axis.name, "source words") if slot == FOCUS.value else None,
-            on_choose=partial(_on_target_word, slot, traced, text),
-            cuts=not traced.view.is_single,
-            highlighted=unique_rows,
-        )
-
-
-def _on_target_word(slot: str, traced: TracedTranslation, text: str) -> None:
-    row, arc = words.chosen_row(f"translate_{slot}"), words.chosen_arc(f"translate_{slot}")
-    if row is not None and row < len(traced.view.target):
-        WORD.value, FOCUS.value = row, slot
-        if arc and arc[0] < len(traced.view.source):
-            change_arc(traced, row, *arc, text)
+        st.html(read_back(traced.translation.text, text, traced.view.target[:-1], _unique_rows(models, slot)))

@@ -39,7 +39,6 @@ def translations() -> None:
 
 page_frame(
     NAME,
-    "Without attention a network keeps **one vector**, with **attention** it looks back. What only one of the two says "
-    "is coloured, and so is the English that it looks at most.",
+    "Without attention a network keeps **one vector**, with **attention** it looks back.",
 )
 page_body(translations)

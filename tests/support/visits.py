@@ -151,7 +151,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     ),
     "translate": (
         text_input("translate_text", SENTENCES),
-        component("translate_*_words", click_item("chosen", "row", "target")),
+        component("translate_pair_scene", click_item("chosen", "row", "queries")),
         button("translate_at_next"),
         NEXT,
         button("translate_example_*"),

@@ -400,7 +400,7 @@ def test_a_cut_arc_recomputes_the_words_after_it(page):
     assert "no longer looks at" in label
     assert label.endswith("; the others share the rest")
     edit = page.session_state["translate_edits"][0].edit
-    data = data_of(page, "translate_lower_words")
+    data = data_of(page, "translate_pair_scene")
     assert translations_html(page) == learned, "the others are as learned"
     (key, weight), row = edit.weights[0], page.session_state["translate_at"]
     assert weight == data["weights"][row][key] == 0
@@ -414,7 +414,7 @@ def test_a_cut_arc_recomputes_the_words_after_it(page):
 def test_a_french_word_copies_the_row_of_another(page):
     open_question(page, "elsewhere")
     page.selectbox(key="translate_row_of").set_value(0).run()
-    data, row = data_of(page, "translate_lower_words"), page.session_state["translate_at"]
+    data, row = data_of(page, "translate_pair_scene"), page.session_state["translate_at"]
     assert data["weights"][row] == pytest.approx(data["weights"][0], abs=1e-3)
     assert "looks where" in page.checkbox(key="translate_edit_0").label
     write(page, "A red car is there.")
@@ -462,10 +462,8 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
     set_fields(page, forced=[*french_prefix(french), *end_pieces], at=0)
     assert all(line.startswith(note) for line in headlines(page))
     assert "is lost" not in " ".join(headlines(page))
-    for slot in ("upper", "lower"):
-        data = data_of(page, f"translate_{slot}_words")
-        assert data["note"].startswith(note)
-        assert data["forced"] == (len(data["target"]) if end_pieces else len(french.split()))
+    data = data_of(page, "translate_pair_scene")
+    assert data["forced"] == (len(data["queries"]) if end_pieces else len(french.split()))
     assert translations_html(page).count("French given") == 6
     assert "the decoder is made to say **La**" in text_of(page)
     assert "the decoder is made to say **la**" in text_of(open_question(page, "unrolled"))
