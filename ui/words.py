@@ -160,13 +160,9 @@ def aligned_words(
     model: str,
     active: int | None,
     on_choose: Callable[[], None],
-    n_forced: int = 0,
-    single: str = "one vector",
-    note: str = "",
     plain: bool = False,
     axes: tuple[str, str] | None = None,
     cuts: bool = False,
-    highlighted: Sequence[int] = (),
 ) -> None:
     """Draw source words above target words, with arcs between them.
 
@@ -176,21 +172,16 @@ def aligned_words(
         model: what people call the model.
         active: the target word whose arcs are strong, from 0; None = all are alike.
         on_choose: called after a click on a target word, see chosen_row, and after a change of an arc, see chosen_arc.
-        n_forced: how many of the first target words a person chose.
-        single: the label of the one vector of a translator without attention.
-        note: a line below the words.
         plain: whether target words are not said one after the other, and have no probabilities.
         axes: names of the axes of the trace that the page steps through, so that what is pointed at in one view of it
             is lit in all; None = the words are those of another trace.
         cuts: whether arcs of the active word can be changed.
-        highlighted: target words that the translation beside it lacks, marked with what they look at most.
     """
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"
-    single = single if view.is_single else ""
-    note_picture(partial(word_weights, view.source, view.target, to_array(view.weights), row, single), title)
-    data = word_data(view, model) | {"active": row, "note": note, "plain": plain, "cuts": cuts, "alone": highlighted}
-    data |= {"single": single, "forced": n_forced, "axes": axes}
+    note_picture(partial(word_weights, view.source, view.target, to_array(view.weights), row, ""), title)
+    data = word_data(view, model) | {"active": row, "note": "", "plain": plain, "cuts": cuts, "axes": axes}
+    data |= {"single": "", "forced": 0}
     _aligned_words(key=f"{name}_words", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 

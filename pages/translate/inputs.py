@@ -45,7 +45,7 @@ def draw_translations() -> Translations:
 
 
 def draw_arcs() -> Translations:
-    """Draw the sentence and both models' translations, whose arcs can be cut and dragged."""
+    """Draw the sentence and the scene of both translations, whose weights can be changed."""
     text = draw_sentence()
     with st.container(key="translate_pair"):
         return _at_hand(text, screen.compare_two_models(text))

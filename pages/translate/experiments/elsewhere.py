@@ -17,14 +17,14 @@ def answer(translations: Translations) -> str:
     """Say how many words the visitor's changes have changed."""
     traced = translations.traced
     if not traced.trace.edits:
-        return "Then it can say something else: cut an arc, or drag it."
+        return "Then it can say something else: cross an English word out, or drag its column."
     learned = translation(traced.translator, translations.text, traced.forced).word_labels
     n_changed, n = len(words_only_in(traced.view.target[:-1], learned)), len(traced.view.target) - 1
     return f"With your changes, {n_changed} of {n} French words are other ones."
 
 
 def draw(translations: Translations) -> None:
-    """Draw what changes weights and what comes of it; a lecture has room for the arcs alone."""
+    """Draw what changes weights and what comes of it; a lecture has room for the scene alone."""
     with st.container(key="desk_translate_weights"):
         left, right = st.columns(2, gap="large")
         with left:
@@ -43,7 +43,9 @@ def _draw_changes(translations: Translations) -> None:
         key_names = dict(zip(keys_of(text), view.source, strict=True))
         row_sources = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
         weight_editor(weights_row(traced, row, text), key_names, row_sources)
-    hint = "" if view.is_single else "Click a French word above, then an English one to cut their arc."
+    hint = (
+        "" if view.is_single else "Click a French word above, then an English one to cross it out, or drag its column."
+    )
     EDITS.draw(trace, hint=hint)
     show_weights_difference(NAME, trace.replace(()), trace)
 
