@@ -22,7 +22,7 @@ SENTENCE = "The red car is in front of the house."
 ROUGE, RED = 2, 1
 FASTEST_FRAME = 8  # milliseconds of its script, at most
 VIEW = "document.querySelector('[data-attention]').view"
-TOLD = f"{VIEW}.tell = (message) => {{ window.told = [...(window.told ?? []), message]; }}"
+TOLD = f"() => {{ {VIEW}.tell = (message) => {{ window.told = [...(window.told ?? []), message]; }}; }}"
 
 
 @pytest.fixture(scope="module")
