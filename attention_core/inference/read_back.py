@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from attention_core.data.word_translations import expanded_english_words, gloss, lost_words
+from attention_core.weights import WeightsError
+
 CORRECT, WRONG, LOST = "kept", "wrong", "lost"
 SHORT = 2
 """Words of so many letters or fewer are not compared."""
@@ -23,6 +26,28 @@ def compare_words(gloss: str, original: str) -> list[tuple[str, str]]:
 
 def _bare(words: Sequence[str]) -> list[str]:
     return [word.strip(".,!?").lower() for word in words]
+
+
+def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
+    """Return what stands below each French word of a sentence's translation: what it means in English.
+
+    That is "" below a name or a mark, and below all where the table of words is missing.
+    """
+    try:
+        glosses = gloss(french_words, sentence)
+    except WeightsError:
+        return [""] * len(french_words)
+    pairs = zip(french_words, glosses, strict=True)
+    return ["" if english.lower() == french.lower() else english for french, english in pairs]
+
+
+def english_lost(french_words: Sequence[str], sentence: str) -> list[str]:
+    """Return the words of an English sentence that no French word stands for; none where the table is missing."""
+    words = expanded_english_words(sentence)
+    try:
+        return [words[index] for index in lost_words(french_words, sentence)]
+    except WeightsError:
+        return []
 
 
 def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:

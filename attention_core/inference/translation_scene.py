@@ -12,7 +12,7 @@ from attention_core.attention.view.scene import scaled_numbers, scene_data, show
 from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
 from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
 from attention_core.device import device_of, to_array
-from attention_core.inference.read_back import words_only_in
+from attention_core.inference.read_back import english_below, words_only_in
 from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation
 from attention_core.models.transformer import edited
 from attention_core.models.translator import CanTranslate, DecoderState
@@ -75,7 +75,9 @@ def changed_answers(
     }
 
 
-def translation_scene(traced: TracedTranslation, head: int, answers: list[list[Answer]]) -> dict[str, Any]:
+def translation_scene(
+    traced: TracedTranslation, head: int, answers: list[list[Answer]], sentence: str
+) -> dict[str, Any]:
     """Return the data of a scene in which each French word is a query; `answers` are those at its first piece."""
     view = traced.view
     of_words = [
@@ -92,7 +94,12 @@ def translation_scene(traced: TracedTranslation, head: int, answers: list[list[A
     data = scene_data(
         traced.trace, head, queries=view.first_piece, query_labels=view.target, key_labels=keys, nouns=NOUNS
     )
-    return data | {"answers": of_words}
+    return data | {"answers": of_words, "glosses": word_glosses(traced, sentence)}
+
+
+def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
+    """Return what each word of a translation means in English, "" for its end."""
+    return [*english_below(traced.view.target[:-1], sentence), ""]
 
 
 def vector_data(single: TracedTranslation, attentive: TracedTranslation | None, sentence: str) -> dict[str, Any]:
@@ -108,6 +115,7 @@ def vector_data(single: TracedTranslation, attentive: TracedTranslation | None, 
     is_even = np.ptp(weights, 1) < EVEN_RANGE
     return {
         "words": words,
+        "glosses": word_glosses(single, sentence),
         "wrong": words_only_in(words, rival),
         "missing": missing,
         "lost": sorted({int(weights[row].argmax()) for row in missing if not is_even[row]}),

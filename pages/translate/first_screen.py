@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.bounds.harmless import as_markdown
+from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
-from attention_core.inference.read_back import words_only_in
+from attention_core.inference.read_back import english_lost, words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
 from pages.translate.forcing import (
     WORD,
@@ -48,12 +48,10 @@ MODELS = Field(
 FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
+SHORT_SENTENCE = 9
+"""Words, marks among them, of a sentence that is called short."""
+LONG_CLAUSE = "the black cat is sleeping on the red chair"
 LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
-
-
-def input_and_output_columns() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the containers of the sentence and of its translations, one below the other."""
-    return st.container(key="translate_in_a_row", horizontal=True, vertical_alignment="bottom"), st.container()
 
 
 def sentence_input() -> str:
@@ -140,7 +138,30 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
             WORDS.play_button(rows, "Play the words")
     for slot in network.FIRST:
         _draw_model(slot, text, models)
+    if _is_nothing_lost(text, models):
+        with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
+            st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
+            st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
     return models
+
+
+def _is_nothing_lost(text: str, models: Mapping[str, TracedTranslation]) -> bool:
+    """Return whether a sentence is so short that one vector loses no more of it than attention does."""
+    lost = {traced.view.is_single: {*english_lost(traced.view.target[:-1], text)} for traced in models.values()}
+    return len(lost) == 2 and lost[True] <= lost[False] and len(english_words(text)) <= SHORT_SENTENCE
+
+
+def lengthened(text: str) -> str:
+    """Return a sentence with a clause at its end, or a question behind a clause."""
+    words = text.rstrip(" .!")
+    if words.endswith("?"):
+        return f"{LONG_CLAUSE[0].upper()}{LONG_CLAUSE[1:]}, but {words[:1].lower()}{words[1:]}"
+    return f"{words}, and {LONG_CLAUSE}."
+
+
+def _lengthen(text: str) -> None:
+    words.text_field(network.NAME).value = lengthened(text)
+    _on_sentence()
 
 
 def choose_model(slot: str, labels: Mapping[str, str] = network.TRANSLATORS) -> None:
@@ -232,6 +253,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         st.error(f"**This model cannot be loaded.** {network.why_missing(MODELS.value[slot])}", icon=":material/error:")
         return
     unfinished = "" if traced.translation.is_finished else "It is not finished."
-    switch.markdown(f"{_headline(models, slot, text)} {unfinished}", width="content")
-    with st.container(key=f"translate_says_{slot}"):
-        st.html(read_back(traced.translation.text, text, traced.view.target[:-1], _unique_rows(models, slot)))
+    with switch:
+        with st.container(key=f"translate_says_{slot}"):
+            st.html(read_back(traced.translation.text, text, traced.view.target[:-1], _unique_rows(models, slot)))
+        st.markdown(f"{_headline(models, slot, text)} {unfinished}", width="content")

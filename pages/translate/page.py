@@ -5,7 +5,6 @@ import streamlit as st
 from pages.translate import first_screen as screen
 from pages.translate.forcing import WORD, forced_french_note
 from pages.translate.numbers import draw_numbers
-from ui.layout import last_on_phone
 from ui.player import export_bar
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
@@ -18,20 +17,15 @@ def translations() -> None:
     """Draw the open experiment, or two translations, all their numbers, and the page's questions."""
     if draw_experiment(NAME, players=(screen.STEPS,)):
         return
-    last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_training")
-    with st.container(key="translate_screen"):
-        input_column, output_column = screen.input_and_output_columns()
-        with input_column:
-            text = screen.sentence_input()
-            try_this(NAME, screen.longer_sentence())
-        with output_column, st.container(key="translate_pair"):
-            if models := screen.compare_two_models(text):
-                traced, row = screen.stepped_model(models), WORD.value
-                forced_french_note(text, traced)
-        with input_column, st.container(key="desk_translate_training"):
-            st.caption(
-                "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
-            )
+    with st.container(key="translate_in_a_row", horizontal=True, vertical_alignment="bottom"):
+        text = screen.sentence_input()
+        try_this(NAME, screen.longer_sentence())
+    with st.container(key="translate_pair"):
+        if models := screen.compare_two_models(text):
+            traced, row = screen.stepped_model(models), WORD.value
+            forced_french_note(text, traced)
+    with st.container(key="desk_translate_training"):
+        st.caption("Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too.")
     if models:
         take_along(lambda: export_bar(traced.trace, NAME, query=traced.view.first_piece[row]))
     page_questions(NAME, (lambda: draw_numbers(traced, row)) if models else None, players=(screen.STEPS,))

@@ -38,7 +38,7 @@ def draw_translation_scene(
         "forced": n_forced_words(traced),
         "plays": True,
     }
-    data = (_attention_data(traced, text) if attentive_slot else _words_alone(traced)) | data
+    data = (_attention_data(traced, text) if attentive_slot else _words_alone(traced, text)) | data
     if attentive_slot != focus:
         data["axes"] = None  # the steps below are those of another trace
     if single_slot:
@@ -63,7 +63,7 @@ def draw_translation_scene(
 def _attention_data(traced: TracedTranslation, text: str) -> dict[str, Any]:
     model, source, trace = network.model_of(traced.translator), read_source(text), traced.trace
     rows, ids = tuple(traced.view.first_piece), tuple(traced.translation.ids)
-    data = core.translation_scene(traced, 0, _answers(model, source, ids, rows, tuple(trace.edits)))
+    data = core.translation_scene(traced, 0, _answers(model, source, ids, rows, tuple(trace.edits)), text)
     if not trace.edits:
         data |= _changed_answers(model, source, ids, rows, tuple(trace.weights(0, rows).argmax(-1).tolist()))
     n_heads, uniform = trace.n_heads, Uniform() in trace.edits
@@ -73,9 +73,16 @@ def _attention_data(traced: TracedTranslation, text: str) -> dict[str, Any]:
     return data | {"isEven": uniform, "note": note}
 
 
-def _words_alone(traced: TracedTranslation) -> dict[str, Any]:
-    nouns, view = core.NOUNS, traced.view
-    return {"keys": view.source, "queries": view.target, "nouns": nouns, "scores": None, "weights": None}
+def _words_alone(traced: TracedTranslation, text: str) -> dict[str, Any]:
+    nouns, view, glosses = core.NOUNS, traced.view, core.word_glosses(traced, text)
+    return {
+        "keys": view.source,
+        "queries": view.target,
+        "glosses": glosses,
+        "nouns": nouns,
+        "scores": None,
+        "weights": None,
+    }
 
 
 def _change(traced: TracedTranslation, choice: SceneChoice, text: str) -> None:

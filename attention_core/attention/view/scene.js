@@ -1,15 +1,15 @@
 // A scene: how one query asks keys, gets scores, makes them weights, takes values, and what comes of it. Words and places stay
 // while that happens; once on arrival, then it rests and belongs to the visitor, who takes another query, crosses a key out
 // or drags its column. `tell` hears of that: { row }, { row, cut, weight }, { even } or { focus }.
-import { arrowOf, asPercent, clamp, create, dragged, inLine, isNew, keepFocus, make, onceAFrame } from "./prelude.js";
-import { placeOn, pointedIn, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
+import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
 import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
+import { ScenePlayer } from "./scene_player.js";
 import { SceneLayout } from "./scene_layout.js";
 import { Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
-const MORPH = 600, WAIT = 600;  // milliseconds of a change, and before it plays
-const HALL_LETTERS = 20, KEY_STEP = 0.05, MOVED = 4, MOST = 0.985;
+const MORPH = 600;  // milliseconds of a change
+const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985;
 
 const END = "end";
 const shown = (label) => (label === END ? "(end)" : label);
@@ -17,38 +17,18 @@ const shown = (label) => (label === END ? "(end)" : label);
 // The context of numbers of values: each times its weight.
 const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
 
-// Text in which what stands between pairs of ** is bold.
-const writeMarked = (node, text) =>
-  node.replaceChildren(...text.split("**").map((part, index) => (index % 2 ? create("b", { textContent: part }) : part)));
-
-export class SceneView {
+export class SceneView extends ScenePlayer {
   constructor(root) {
-    Object.assign(this, { root, time: 0, playing: 0, sent: 0, local: null });
-    root.classList.add("scene");
-    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
-    this.frame = make(root, "div", "frame");
-    this.stage = make(this.frame, "div", { class: "stage", role: "group", "aria-label": "Keys above, queries below" });
-    this.canvas = make(this.stage, "canvas", { "aria-hidden": true });
+    super(root, "Keys above, queries below");
+    this.local = null;
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
-    this.bar = make(root, "div", "bar");
-    this.button = make(this.bar, "button", "play");
-    this.button.onclick = () => (this.playing ? this.stop() : this.play());
-    this.steps = make(this.bar, "div", { class: "steps", role: "group", "aria-label": "Steps" });
-    this.slider = make(this.bar, "input", { type: "range", min: 0, step: 0.05, "aria-label": "Time" });
-    this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
-    this.note = make(root, "p", "note");
     this.pointed = pointedIn(root, (places) => this.light(places));
     this.switch = make(this.bar, "div", { class: "switch", role: "group", "aria-label": "What is handed over" });
-    this.bar.onkeydown = (event) => this.press(event);
-    this.redraw = onceAFrame(() => { if (this.data) { this.layOut(); this.draw(); } });
-    new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
-    whenDarkOrLight(root, this.redraw);
   }
 
   adopt(data, tell) {
-    if (tell) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
-    if (data.answered < this.sent || !isNew(this, data)) return;
+    if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, before = this.data, { root } = this;
     this.data = data;
     const isSameWords = before && String([before.keys, before.queries, before.vector?.words]) === String([data.keys, data.queries, data.vector?.words]);
@@ -59,8 +39,7 @@ export class SceneView {
     if (!isSameWords) keepFocus(root, () => this.build());
     if (isFirst && data.plays && data.focus !== "vector" && !wantsLessMotion()) {
       this.weights = this.targetWeights();
-      this.show(0);
-      setTimeout(() => { if (!this.isTouched) this.play(); }, WAIT);
+      this.playOnArrival();
       return;
     }
     if (!isSameWords) {
@@ -98,20 +77,18 @@ export class SceneView {
     this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
     this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, shown(label)));
     this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", shown(label)));
+    this.glosses = this.glossesOf(this.data.glosses);
+    this.otherGlosses = this.glossesOf(vector?.glosses);
     inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
     inLine(this.others, () => {}, (row) => this.choose(row, "vector"));
     if (canChange) inLine(this.keys, (key, event) => this.look(1, key, event), (key) => this.cross(key));
-    this.steps.replaceChildren();
-    this.stepButtons = this.timeline.steps.map(({ title }, index) => {
-      const node = make(this.steps, "button", "", title);
-      node.bar = make(node, "i");
-      node.onclick = () => this.playStep(index);
-      return node;
-    });
-    this.slider.max = this.timeline.end;
+    this.buildSteps(this.timeline);
     this.buildSwitch();
     this.layOut();
   }
+
+  // What words mean, below them.
+  glossesOf(texts) { return (texts ?? []).map((text) => make(this.words, "span", { class: "gloss", lang: "en" }, text)); }
 
   buildSwitch() {
     const { vector, weights, equal } = this.data, choices = [];
@@ -171,23 +148,17 @@ export class SceneView {
     return node;
   }
 
-  pointOf(event) { return pointIn(this.stage, event); }
-
   // Places of all words for the width that there is.
   layOut() {
-    const style = getComputedStyle(this.canvas), zoom = this.canvas.currentCSSZoom ?? 1, { keys, queries, vector } = this.data;
-    this.frameWidth = this.frame.clientWidth;
-    const hall = style.getPropertyValue("--least") ? HALL_LETTERS * (style.getPropertyValue("--scale") || 1) : 0;
-    Object.assign(this, { font: style.fontFamily, ratio: (devicePixelRatio || 1) * zoom, tones: tonesOn(style.color, style.backgroundColor) });
+    const { keys, queries, glosses, vector } = this.data, { width, least, ink, ground } = this.measureFrame();
+    this.tones = tonesOn(ink, ground);
     const pen = this.canvas.getContext("2d");
     pen.font = `500 100px ${this.font}`;
     const measure = (text) => pen.measureText(shown(text)).width / 100;
-    const layout = (this.layout = new SceneLayout({ width: this.frameWidth || 700, keys, queries, measure, least: hall / zoom }));
-    const other = vector ? layout.wordsBelow(vector.words) : null;
+    const layout = (this.layout = new SceneLayout({ width, keys, queries, glosses, measure, least }));
+    const other = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
     layout.height = Math.max(layout.height, (other?.bottom ?? 0) + 6);
-    set(this.stage, { style: `width:${layout.width}px;height:${layout.height}px` });
-    set(this.canvas, { style: `width:${layout.width}px;height:${layout.height}px` });
-    this.root.classList.toggle("narrow", layout.isNarrow);
+    this.sizeStage(layout);
     const put = (node, { x, y, w, h }, size) => {
       Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
     };
@@ -195,6 +166,8 @@ export class SceneView {
     this.grips.forEach((node, index) => put(node, layout.column(index), layout.size));
     this.queries.forEach((node, index) => put(node, layout.queries.places[index], layout.queries.size));
     this.others.forEach((node, index) => put(node, other.places[index], other.size));
+    this.glosses.forEach((node, index) => put(node, layout.queries.belows[index], layout.glossSize));
+    this.otherGlosses.forEach((node, index) => put(node, other.belows[index], layout.glossSize));
     this.middle = null;
   }
 
@@ -302,70 +275,15 @@ export class SceneView {
   }
 
   play() {
-    this.playTo(this.timeline.end, this.time >= this.timeline.end - 0.01 || this.isApart ? 0 : this.time);
+    if (this.isApart) this.time = 0;
+    super.play();
   }
 
-  playStep(index) {
-    this.isTouched = true;
-    const step = this.timeline.steps[index], rest = this.timeline.restOf(index);
-    if (wantsLessMotion()) this.show(rest);
-    else this.playTo(rest, step.start);
-  }
-
-  playTo(until, from) {
-    this.stop();
-    this.isApart = false;
-    this.fade = 0;
-    if (wantsLessMotion()) return this.show(until);
-    this.middle = this.goalMiddle();
-    const token = (this.playing = performance.now());
-    let last = token, time = from;
-    this.turn();
-    const tick = (now) => {
-      if (this.playing !== token || !this.root.isConnected) return;
-      time = Math.min(until, time + Math.max(0, now - last) / 1000);
-      last = now;
-      if (time >= until) { this.playing = 0; this.turn(); }
-      this.show(time);
-      if (time < until) requestAnimationFrame(tick);
-    };
-    this.show(from);
-    requestAnimationFrame(tick);
-    return undefined;
-  }
-
-  stop() {
-    this.playing = 0;
-    this.turn();
-  }
-
-  turn() {
-    const isOver = this.timeline && this.time >= this.timeline.end;
-    this.button.textContent = this.playing ? "❚❚" : isOver ? "↻" : "▶";
-    set(this.button, { "aria-label": this.playing ? "Pause" : isOver ? "Play again" : "Play" });
-  }
-
-  // Arrow keys go from where one step rests to where the next one does; the space bar plays and stops.
-  press(event) {
-    if (event.target === this.slider) return;
-    if (event.key === " ") { event.preventDefault(); this.isTouched = true; this.button.click(); }
-    const way = arrowOf(event)?.[0];
-    if (!way) return;
-    this.isTouched = true;
-    this.stop();
-    const rests = this.timeline.steps.map((_, index) => this.timeline.restOf(index));
-    const goal = way > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
-    if (goal < 0) return;
-    if (way > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
-    else this.show(rests[goal]);
-    this.stepButtons[goal].focus({ preventScroll: true });
-  }
+  begin() { Object.assign(this, { isApart: false, fade: 0, middle: this.goalMiddle() }); }
 
   show(time) {
-    this.time = time;
     if (time < this.timeline.end && !this.fade) this.isApart = false;
-    this.turn();
-    this.draw();
+    super.show(time);
   }
 
   draw() {
@@ -402,8 +320,7 @@ export class SceneView {
   write() {
     const { data, timeline, state, row } = this, { progress, weights, answer } = state;
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
-    const caption = captionOf(step, data, state);
-    if (caption !== this.caption) writeMarked(this.say, (this.caption = caption));
+    this.writeTime(captionOf(step, data, state));
     const isSaid = progress.say > 0.5, isPlain = !data.answers, isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
     const known = isPlain || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, known, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
@@ -412,16 +329,10 @@ export class SceneView {
       node.style.opacity = isVector ? came * (1 - 2 * progress.open) : 0;
       node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
       node.hidden = !isVector;
+      if (this.otherGlosses[at]) Object.assign(this.otherGlosses[at], { hidden: !isVector }).style.opacity = 0.8 * node.style.opacity;
     });
-    this.stepButtons.forEach((node, at) => {
-      const { start, end } = timeline.steps[at];
-      node.bar.style.width = `${100 * clamp((this.time - start) / (end - start), 0, 1)}%`;
-    });
-    if (document.activeElement !== this.slider || this.playing) this.slider.value = this.time;
     if (form === this.written) return;
     this.written = form;
-    set(this.slider, { "aria-valuetext": timeline.steps[index].title });
-    this.stepButtons.forEach((node, at) => (at === index ? set(node, { "aria-current": "step" }) : node.removeAttribute("aria-current")));
     this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));
     this.keys.forEach((node, at) => this.writeKey(node, at, isVector));
     this.grips.forEach((node, at) => this.writeGrip(node, at, isVector));
@@ -430,6 +341,7 @@ export class SceneView {
       node.textContent = isNow && !isPlain ? (isSaid ? answer?.word ?? "…" : "?") : shown(data.queries[at]);
       node.className = ["query", isNow && "now", isLater && (known ? "later" : "blank"), at < (data.forced ?? 0) && "forced"].filter(Boolean).join(" ");
       node.hidden = isVector;
+      if (this.glosses[at]) this.glosses[at].hidden = isVector || node.textContent !== shown(data.queries[at]) || (isLater && !known);
       set(node, { "aria-pressed": isNow, "aria-label": `${shown(data.queries[at])}: ask from here` });
     });
   }

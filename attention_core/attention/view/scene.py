@@ -52,17 +52,55 @@ def scene_data(
         "queries": [str(labels[row]) for row in rows] if query_labels is None else [*query_labels],
         "query": 0,
         "nouns": nouns,
-        "scores": [
-            [None if is_masked else number for number, is_masked in zip(*row, strict=True)]
-            for row in zip(_rounded(scores), masked.tolist(), strict=True)
-        ],
-        "weights": [[float(f"{weight:.{DIGITS}g}") for weight in row] for row in weights.tolist()],
+        "scores": [_scores(*row) for row in zip(scores, masked, strict=True)],
+        "weights": [_weights(row) for row in weights],
         "axes": [trace.story.query_axis.name, trace.story.key_axis.name],
         "firsts": rows,
         "cut": [np.flatnonzero(row).tolist() for row in masked & ~before],
         "numbers": _shown_numbers(query[rows], key, value),
         "answers": None,
         "vector": None,
+    }
+
+
+def picture_scene_data(
+    looks: Sequence[AttentionTrace],
+    picture: str,
+    words: Sequence[Sequence[tuple[str, float]]],
+    answer: Sequence[tuple[str, float, str]],
+    even: Sequence[tuple[str, float, str]] | None = None,
+) -> dict[str, Any]:
+    """Return what picture_scene.js reads of looks at a picture that follow one another, as JSON has it.
+
+    Args:
+        looks: their traces, of one query each; keys are regions of the picture, after which others may come.
+        picture: its address, or "data:...".
+        words: of each look the question's words, each with its weight.
+        answer: what is said, the likeliest first: text, probability, colour or "".
+        even: what would be said were all weights equal, None = that is not known.
+
+    Raises:
+        ValueError: the keys of a look are no regions of a picture, or a trace has no softmax.
+    """
+    grid = looks[0].story.key_axis.grid
+    if grid is None or not all(trace.has_softmax for trace in looks):
+        raise ValueError("a scene over a picture needs weights of a softmax over its regions")
+    return {
+        "picture": picture,
+        "grid": [*map(int, grid)],
+        "looks": [
+            {
+                "label": f"look {number}",
+                "words": [(word, round(weight, DECIMALS)) for word, weight in weighted],
+                "scores": _scores(to_array(trace.scores(0, [0]))[0], _hidden_cells(trace, 0, [0])[0]),
+                "weights": _weights(to_array(trace.weights(0, [0]))[0]),
+            }
+            for number, (trace, weighted) in enumerate(zip(looks, words, strict=True), 1)
+        ],
+        "query": len(looks) - 1,
+        "answer": answer,
+        "even": even,
+        "nouns": ("question", "region"),
     }
 
 
@@ -99,5 +137,14 @@ def _hidden_cells(trace: AttentionTrace, head: int, rows: Sequence[int]) -> np.n
     return np.zeros((len(rows), trace.n_keys), bool) if allowed is None else ~to_array(allowed)
 
 
-def _rounded(matrix: np.ndarray, decimals: int = DECIMALS) -> list[list[float]]:
+def _scores(scores: np.ndarray, is_hidden: np.ndarray) -> list[float | None]:
+    """Return the scores of a query, None for a key that it may not attend to."""
+    return [None if hidden else score for score, hidden in zip(_rounded(scores), is_hidden.tolist(), strict=True)]
+
+
+def _weights(weights: np.ndarray) -> list[float]:
+    return [float(f"{weight:.{DIGITS}g}") for weight in weights.tolist()]
+
+
+def _rounded(matrix: np.ndarray, decimals: int = DECIMALS) -> Any:
     return np.round(matrix.astype(float), decimals).tolist()

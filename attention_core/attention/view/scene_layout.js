@@ -22,7 +22,7 @@ export const inLines = (widths, gap, room, top, height) => {
     const total = line.reduce((sum, index) => sum + widths[index] + gap, -gap);
     let x = Math.max(0, (room - total) / 2);
     for (const index of line) {
-      places[index] = { x, y: top + number * height, w: widths[index], h: height - 4 };
+      places[index] = { x, y: top + number * height, w: widths[index] };
       x += widths[index] + gap;
     }
   });
@@ -30,13 +30,15 @@ export const inLines = (widths, gap, room, top, height) => {
 };
 
 export class SceneLayout {
-  // `measure` gives the length of a text in letters of one pixel, `least` the smallest letters of a lecture.
-  constructor({ width, keys, queries, measure, least }) {
+  // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
+  // is the smallest letters of a lecture.
+  constructor({ width, keys, queries, glosses, measure, least }) {
     const isNarrow = width < NARROW;
     Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys);
     else this.standInColumns(width, keys);
-    this.queries = this.wordsBelow(queries);
+    this.glossSize = Math.max(isNarrow ? SMALLEST : 18 * this.scale, this.smallest);
+    this.queries = this.wordsBelow(queries, glosses);
     this.height = this.queries.bottom + 6;
   }
 
@@ -76,13 +78,18 @@ export class SceneLayout {
     this.below = n * row + 22;
   }
 
-  // The places of words in the line of queries; those of another network's words, too.
-  wordsBelow(labels) {
-    const { isNarrow, scale } = this, lengths = labels.map((label) => Math.max(0.9, this.measure(label)));
+  // The places of words in the line of queries, and of what they mean; those of another network's words, too.
+  wordsBelow(labels, glosses = []) {
+    const { isNarrow, scale, glossSize } = this, lengths = labels.map((label) => Math.max(0.9, this.measure(label)));
     const largest = isNarrow ? 19 : 32 * scale, beside = isNarrow ? 12 : 26;
     const size = Math.max(isNarrow ? 18 : fittingSize(lengths, this.width, beside, largest), isNarrow ? 0 : 19 * scale, this.smallest);
-    const widths = lengths.map((length) => length * size + (isNarrow ? 10 : 16));
-    return { size, ...inLines(widths, isNarrow ? 2 : 8, this.width, this.below, Math.round(size * 1.5) + 6) };
+    const widths = lengths.map((length, index) => {
+      return Math.max(length * size, glosses[index] ? this.measure(glosses[index]) * glossSize : 0) + (isNarrow ? 10 : 16);
+    });
+    const high = Math.round(size * 1.5) + 2, below = glosses.some(Boolean) ? Math.round(1.35 * glossSize) : 0;
+    const { places, bottom } = inLines(widths, isNarrow ? 2 : 8, this.width, this.below, high + below + 4);
+    const belows = places.map((place) => ({ ...place, y: place.y + high, h: below }));
+    return { size, places: places.map((place) => ({ ...place, h: high })), belows, bottom };
   }
 
   // The middle of the box for a query: above it, or beside the rows; `query` null = in the middle.

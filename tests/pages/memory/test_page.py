@@ -35,7 +35,6 @@ from tests.support.app import (
     text_of,
     weight_changes,
 )
-from ui.read_back import read_back
 
 PAGE = "pages/memory/page.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -106,11 +105,6 @@ def shaded(page) -> str:
 def n_charts(page) -> int:
     """The charts of the first screen and of the numbers."""
     return len(open_question(page, "").get("vega_lite_chart"))
-
-
-def test_words_that_a_text_does_not_have_lose_nothing_of_it():
-    marked = read_back("Il dort bien.", "He sleeps.", ["Il", "", "mange", "bien"], {2, 3})
-    assert marked == '<p class="read-back" lang="fr">Il dort <mark>bien</mark>.</p>'
 
 
 def test_page_opens_on_two_sentences_and_experiments_have_figures_or_say_what_is_missing(page):

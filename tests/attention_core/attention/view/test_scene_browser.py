@@ -35,7 +35,7 @@ def dot():
     }
     rows, ids = traced["dot"].view.first_piece, traced["dot"].translation.ids
     heaviest = traced["dot"].trace.weights(0, rows).argmax(-1).tolist()
-    data = translation_scene(traced["dot"], 0, scene_answers(models["dot"], source, ids, rows))
+    data = translation_scene(traced["dot"], 0, scene_answers(models["dot"], source, ids, rows), SENTENCE)
     data |= changed_answers(models["dot"], source, ids, rows, heaviest)
     data |= {"vector": vector_data(traced["none"], traced["dot"], SENTENCE), "query": ROUGE}
     return traced["dot"], data | {"plays": True, "canChange": True}
@@ -188,7 +188,7 @@ def test_no_words_overlap_and_letters_can_be_read(opened, width):
     page = opened(width)
     boxes = page.evaluate(
         """() => [...document.querySelector("[data-attention]").shadowRoot
-              .querySelectorAll(".words button, .words div")]
+              .querySelectorAll(".words button, .words div, .words .gloss")]
           .filter((node) => node.offsetParent).map((node) => {
             const { x, y, width, height } = node.getBoundingClientRect();
             return { x, y, width, height, size: parseFloat(getComputedStyle(node).fontSize), text: node.textContent };
@@ -204,6 +204,16 @@ def test_no_words_overlap_and_letters_can_be_read(opened, width):
                 for at, size in (("x", "width"), ("y", "height"))
             ]
             assert any(apart), (one["text"], other["text"])
+
+
+def test_what_french_words_mean_stands_below_them_and_goes_with_a_word_that_is_changed(opened):
+    page = opened()
+    glosses = page.locator(".gloss:visible").filter(has_text=re.compile("."))
+    expect(glosses).to_have_text(["the", "car", "red", "is", "front", "the", "house"])
+    key(page, "red").click()
+    expect(glosses.filter(has_text="red")).to_have_count(0)
+    page.get_by_role("group", name="What is handed over").get_by_role("button", name="one vector").click()
+    expect(glosses).to_contain_text(["car", "is"])
 
 
 def test_a_frame_takes_less_than_the_budget(opened):

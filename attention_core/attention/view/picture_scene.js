@@ -1,0 +1,378 @@
+// A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
+// numbers as that; a piece of the picture stands for them. Looks follow one another. `tell` hears of { row } and { even }.
+import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, placeOn, pointedIn, set } from "./prelude.js";
+import { PINK, ROLE_COLOURS } from "./colours.js";
+import { ScenePlayer } from "./scene_player.js";
+import { eased, Timeline } from "./scene_steps.js";
+import { shortNumber } from "./scene_drawing.js";
+import { tilesOf } from "./scene_tiles.js";
+
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3;
+const mix = (from, to, share) => from + (to - from) * share;
+const STEPS = ["asks", "scores", "softmax", "takes"];
+
+export class PictureScene extends ScenePlayer {
+  constructor(root) {
+    super(root, "A picture that is asked");
+    this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.draw(); } });
+    this.picture = make(this.stage, "div", { class: "picture", role: "img", tabindex: 0 });
+    this.looks = make(this.stage, "div", { class: "looks", role: "group", "aria-label": "Looks" });
+    this.pointed = pointedIn(root, (places) => { this.over = placeOn(places, "regions", true); this.draw(); });
+    this.switch = make(this.bar, "div", { class: "switch", role: "group", "aria-label": "What is handed over" });
+    this.choices = [["as learned", false], ["all equal", true]].map(([title, isEven]) => {
+      const node = make(this.switch, "button", "", title);
+      return Object.assign(node, { isEven, onclick: () => this.weighEvenly(isEven) });
+    });
+    this.picture.onpointermove = (event) => this.look(this.cellAt(event));
+    this.picture.onpointerleave = (event) => this.pointed.leave(event);
+    this.picture.onkeydown = (event) => {
+      const way = arrowOf(event), [rows, columns] = this.data.grid;
+      if (way) this.look(cellBeside(this.over ?? 0, way, rows, columns));
+    };
+  }
+
+  adopt(data, tell) {
+    if (!this.hears(data, tell) || !isNew(this, data)) return;
+    const isFirst = !this.data;
+    if (this.data?.picture !== data.picture) this.image.src = data.picture;
+    Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven), local: null });
+    this.note.textContent = data.note ?? "";
+    this.looks.replaceChildren();
+    this.lookButtons = data.looks.length < 2 ? [] : data.looks.map(({ label }) => make(this.looks, "button", "", label));
+    inLine(this.lookButtons, () => {}, (row) => this.choose(row));
+    this.layOut();
+    this.takeRow();
+    if (isFirst && data.plays) {
+      this.row = 0;
+      this.takeRow();
+      this.playOnArrival();
+    } else {
+      this.time = this.timeline.end;
+      this.stop();
+      this.draw();
+    }
+  }
+
+  // Steps, tiles and words of the present look.
+  takeRow() {
+    this.asked = this.layQuestion();
+    const { data, row } = this, isLast = row === data.looks.length - 1;
+    const { scores } = data.looks[row], weights = this.weights();
+    this.tiles = this.isEven ? this.regionsAsTiles() : tilesOf(weights);
+    this.best = weights.indexOf(Math.max(...weights));
+    const [, columns] = data.grid, far = (index) => Math.abs((index % columns) - (this.best % columns)) + Math.abs(index - this.best) / columns;
+    const n = data.grid[0] * columns, lower = [...scores.keys()].filter((index) => index < n && scores[index] !== null && scores[this.best] - scores[index] > APART);
+    this.sample = lower.filter((index) => far(index) > SAMPLE_GAP).sort((a, b) => scores[b] - scores[a])[0] ?? lower[0] ?? null;
+    this.buildSteps(new Timeline(isLast ? [...STEPS, "says"] : STEPS));
+  }
+
+  weights() {
+    const { data, row } = this, { scores, weights } = data.looks[row];
+    if (!this.isEven || data.isEven) return weights;
+    const n = scores.filter((score) => score !== null).length;
+    return scores.map((score) => (score === null ? 0 : 1 / n));
+  }
+
+  regionsAsTiles() {
+    const [rows, columns] = this.data.grid;
+    return Array.from({ length: rows * columns }, (_, index) => ({ index, x: (index % columns) / columns, y: Math.floor(index / columns) / rows, w: 1 / columns, h: 1 / rows }));
+  }
+
+  choose(row) {
+    Object.assign(this, { isTouched: true, row });
+    this.takeRow();
+    this.playTo(this.timeline.end, 0);
+    this.tell?.({ row });
+  }
+
+  weighEvenly(isEven) {
+    Object.assign(this, { isTouched: true, isEven, row: this.data.looks.length - 1 });
+    this.stop();
+    this.takeRow();
+    this.show(this.timeline.end);
+    this.tell?.({ row: this.row, even: isEven });
+  }
+
+  // A look is over: the next one asks.
+  arrive() {
+    if (this.time < this.timeline.end || this.row >= this.data.looks.length - 1) return;
+    this.row++;
+    this.takeRow();
+    this.playTo(this.timeline.end, 0);
+  }
+
+  play() {
+    if (this.time >= this.timeline.end - 0.01 && this.row === this.data.looks.length - 1) {
+      this.row = 0;
+      this.takeRow();
+      this.time = 0;
+    }
+    super.play();
+  }
+
+  layOut() {
+    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, isDark = ground.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0) < 384;
+    const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), side = isNarrow ? width - 4 : Math.min(0.47 * width, 400 * scale), x = side + 34 * scale;
+    const box = { x: isNarrow ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - x - 130 * scale) };
+    this.layout = {
+      width, isNarrow, scale, least, ink, ground, isDark, side, question: isNarrow ? { x: 3, y: side + 26 } : { x, y: 22 * scale },
+      room: width - (isNarrow ? 6 : x), box, height: side + 4,
+    };
+    this.pen = this.canvas.getContext("2d");
+    this.asked = this.layQuestion();
+    const below = this.asked.bottom + 8, hasLooks = this.lookButtons.length > 0;
+    this.looks.style = `left:${isNarrow ? 0 : x}px;top:${below}px`;
+    box.y = below + (hasLooks ? 52 * scale : 8);
+    if (isNarrow) this.layout.height = box.y + box.w + 12;
+    else box.w = Math.min(box.w, side - box.y - 4);
+    this.sizeStage(this.layout);
+    this.picture.style = `left:0;top:0;width:${side}px;height:${side}px`;
+  }
+
+  cellAt({ clientX, clientY }) {
+    const [rows, columns] = this.data.grid, [x, y] = this.pointOf({ clientX, clientY }), { side } = this.layout;
+    return clamp(Math.floor((y / side) * rows), 0, rows - 1) * columns + clamp(Math.floor((x / side) * columns), 0, columns - 1);
+  }
+
+  look(index) { this.pointed.look([["regions", index]]); }
+
+  cellOf(index) {
+    const [rows, columns] = this.data.grid, { side } = this.layout;
+    return { x: ((index % columns) * side) / columns, y: (Math.floor(index / columns) * side) / rows, w: side / columns, h: side / rows };
+  }
+
+  progress() {
+    const { time, timeline: { starts } } = this, since = (name, from, to) => eased(time - starts[name], from, to);
+    return {
+      ask: since("asks", 0.5, 2.2), score: since("scores", 0.3, 1.6), soften: since("softmax", 0.5, 1.6), call: since("softmax", 1.7, 2.2),
+      take: clamp((time - starts.takes - 0.4) / 2.6, 0, 1), say: since("says", 0.3, 0.9),
+    };
+  }
+
+  draw() {
+    const { layout, data } = this;
+    if (!layout || !data || !this.root.isConnected || !this.timeline) return;
+    const { pen, ratio } = this, { width, height, side } = layout;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
+    if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, side);
+    this.drawCells(progress, scores, weights);
+    this.drawQuestion();
+    if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
+    if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
+    if (progress.take > 0) this.drawTiles(progress, weights);
+    if (progress.say > 0) this.drawAnswer(progress);
+    if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
+    this.write(progress, scores, weights);
+  }
+
+  write(progress, scores, weights) {
+    const { data, over } = this, caption = this.captionOf(progress, scores, weights);
+    this.writeTime(caption);
+    this.lookButtons.forEach((node, row) => set(node, { "aria-pressed": row === this.row }));
+    this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven }));
+    this.switch.hidden = !data.even;
+    const about = over === null || over === undefined || over >= scores.length ? "" : ` Region ${over + 1}: score ${scores[over]?.toFixed(2) ?? "none"}, weight ${asPercent(weights[over])}.`;
+    set(this.picture, { "aria-label": `The picture. ${caption.replaceAll("**", "")}${about}` });
+  }
+
+  captionOf(progress, scores, weights) {
+    const { data, row, best, sample } = this, n = data.looks.length, { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
+    const which = n > 1 ? `Look ${row + 1} of ${n}: ` : "";
+    if (name === "asks") return row ? `${which}with what it has found, the question asks **every region** again.` : `${which}${which ? "the" : "The"} question asks **every region** of the picture.`;
+    if (name === "scores") return `${which}${which ? "each" : "Each"} region gets a **score**. The bluer, the better it fits.`;
+    if (name === "softmax" && this.isEven) return "All regions get the **same weight**, whatever their score.";
+    if (name === "softmax" && sample !== null && progress.call > 0) {
+      const less = scores[best] - scores[sample];
+      return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is ${shortNumber(Math.round(Math.exp(less)))} times less.`;
+    }
+    if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
+    if (name === "takes") {
+      const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
+      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : "Each region hands over its numbers, **as much of them as its weight**.";
+    }
+    const [text, share] = (this.isEven ? data.even : data.answer)[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
+    if (this.isEven) return `With every weight equal it says **${text}** (${asPercent(share)})${data.isEven || other === text ? "" : `; as learned, **${other}**`}.`;
+    return `Out of what it took comes **${text}** (${asPercent(share)})${other && !data.isEven && other !== text ? `; with every weight equal, **${other}**` : ""}.`;
+  }
+
+  drawCells(progress, scores, weights) {
+    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
+    const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...weights.slice(0, n));
+    if (progress.score > 0) {
+      pen.globalAlpha = (0.55 - 0.25 * progress.soften) * progress.score;
+      pen.fillStyle = layout.ground;
+      pen.fillRect(0, 0, layout.side, layout.side);
+    }
+    for (let index = 0; index < n; index++) {
+      const cell = this.cellOf(index);
+      if (scores[index] !== null && progress.score > 0 && progress.soften < 1) {
+        const fit = high > low ? (scores[index] - low) / (high - low) : 0.5;
+        pen.globalAlpha = progress.score * (1 - progress.soften) * (0.06 + 0.8 * fit * fit);
+        pen.fillStyle = ROLE_COLOURS.query;
+        pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
+      }
+      if (progress.soften > 0 && weights[index] > 0) {
+        pen.globalAlpha = 0.85 * progress.soften * (weights[index] / strongest) ** CLEARNESS;
+        pen.fillStyle = PINK;
+        pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
+      }
+    }
+    pen.globalAlpha = 0.5;
+    Object.assign(pen, { strokeStyle: "rgb(128 128 128)", lineWidth: 1 }).strokeRect(0.5, 0.5, layout.side - 1, layout.side - 1);
+    pen.globalAlpha = 1;
+  }
+
+  // Where the words of the question stand: in as many lines as they need, in letters that leave room for two.
+  layQuestion() {
+    const { layout, data } = this, { words } = data.looks[this.row], { scale, room, least } = layout;
+    const wide = (size) => words.map(([text]) => this.text(text, 0, 0, size, { weight: 650, alpha: 0 }));
+    const all = wide(100).reduce((sum, one) => sum + one + 32, 0) / 100, size = Math.max(Math.min(22 * scale, (1.7 * room) / all), least, 15);
+    let { x, y } = layout.question;
+    const left = x;
+    const places = wide(size).map((length) => {
+      if (x > left && x + length > left + room) { x = left; y += 1.35 * size; }
+      const place = { x, y, w: length };
+      x += length + 0.32 * size;
+      return place;
+    });
+    return { size, places, bottom: y + 0.4 * size };
+  }
+
+  // The words of the question, as dark as this look weighs them.
+  drawQuestion() {
+    const { pen, data, row, asked: { size, places } } = this, { words } = data.looks[row], largest = Math.max(...words.map(([, weight]) => weight));
+    words.forEach(([text, weight], at) => {
+      const { x, y, w } = places[at];
+      pen.globalAlpha = 0.4 * (weight / largest);
+      pen.fillStyle = ROLE_COLOURS.query;
+      pen.fillRect(x - 3, y - size * 0.85, w + 6, size * 1.15);
+      this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400 });
+    });
+  }
+
+  drawAsking({ ask, score }) {
+    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], { x, y } = layout.question, from = layout.isNarrow ? [layout.side / 2, y - 20] : [x - 6, y - 6];
+    const farthest = Math.hypot(layout.side, layout.side);
+    Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(110 180 230)" : ROLE_COLOURS.query, lineWidth: 1 });
+    for (let index = 0; index < n; index++) {
+      const cell = this.cellOf(index), to = [cell.x + cell.w / 2, cell.y + cell.h / 2];
+      const far = Math.hypot(to[0] - from[0], to[1] - from[1]) / farthest, share = clamp((1.5 * ask - 0.4 * far) * 1.3, 0, 1);
+      if (share <= 0) continue;
+      pen.globalAlpha = 0.16 * (1 - score);
+      pen.beginPath();
+      pen.moveTo(...from);
+      pen.lineTo(mix(from[0], to[0], share), mix(from[1], to[1], share));
+      pen.stroke();
+      if (share === 1) {
+        pen.globalAlpha = 0.6 * (1 - score);
+        pen.strokeRect(cell.x + 1, cell.y + 1, cell.w - 2, cell.h - 2);
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
+  // Two regions say what softmax does: the best, and one that is some points below.
+  drawSamples({ score, call, take }, scores, weights) {
+    const { pen, layout } = this, alpha = clamp(2 * score - 1, 0, 1) * (1 - clamp(20 * take, 0, 1)), side = layout.isNarrow ? 44 : 72 * layout.scale;
+    const size = layout.isNarrow ? 18 : 26 * layout.scale, [, columns] = this.data.grid;
+    if (this.best >= this.data.grid[0] * columns) return;
+    const samples = [this.best, this.sample].filter((index) => index !== null).sort((a, b) => a - b);
+    samples.forEach((index, place) => {
+      const cell = this.cellOf(index), x = layout.box.x, y = layout.box.y + place * (side + 22 * layout.scale);
+      pen.globalAlpha = alpha;
+      Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
+      pen.globalAlpha = 0.5 * alpha;
+      pen.beginPath();
+      pen.moveTo(cell.x + cell.w, cell.y + cell.h / 2);
+      pen.lineTo(layout.isNarrow ? cell.x + cell.w : x, layout.isNarrow ? cell.y + cell.h / 2 : y + side / 2);
+      pen.stroke();
+      this.drawPiece(index, { x, y, w: side, h: side }, NEAR, alpha);
+      pen.globalAlpha = 0.6 * alpha;
+      Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 1 }).strokeRect(x, y, side, side);
+      const wide = this.text(`score ${minus(scores[index].toFixed(1))}`, x + side + 14, y + side / 2 + size / 3, size, { weight: 650, alpha });
+      this.text(`→ ${asPercent(weights[index])}`, x + side + 28 + wide, y + side / 2 + size / 3, size, { weight: 650, alpha: alpha * call, colour: layout.isDark ? "rgb(240 124 196)" : PINK });
+    });
+  }
+
+  // A region with what lies around it, which it has seen, too.
+  drawPiece(index, { x, y, w, h }, near, alpha = 1) {
+    const { pen, image, data } = this, [rows, columns] = data.grid, { naturalWidth: wide, naturalHeight: high } = image;
+    if (!wide || index >= rows * columns) return;
+    const share = Math.min(((wide / columns) * near) / w, ((high / rows) * near) / h), [sw, sh] = [w * share, h * share];
+    const sx = clamp((((index % columns) + 0.5) * wide) / columns - sw / 2, 0, wide - sw), sy = clamp(((Math.floor(index / columns) + 0.5) * high) / rows - sh / 2, 0, high - sh);
+    pen.globalAlpha = alpha;
+    pen.fillStyle = data.paper ?? "#fff";
+    pen.fillRect(x, y, w, h);
+    pen.drawImage(image, sx, sy, sw, sh, x, y, w, h);
+    pen.globalAlpha = 1;
+  }
+
+  drawTiles({ take }, weights) {
+    const { pen, layout, tiles, data } = this, { box } = layout, n = data.grid[0] * data.grid[1];
+    Object.assign(pen, { strokeStyle: ROLE_COLOURS.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, box.w + 4);
+    tiles.forEach(({ index, x, y, w, h }, rank) => {
+      const share = eased(1.6 * take - (0.6 * rank) / tiles.length, 0, 1);
+      if (share <= 0) return;
+      const cell = index < n ? this.cellOf(index) : { x: layout.side, y: layout.side, w: 4, h: 4 };
+      const at = { x: mix(cell.x, box.x + x * box.w, share), y: mix(cell.y, box.y + y * box.w, share) - 30 * Math.sin(share * Math.PI), w: mix(cell.w, w * box.w, share), h: mix(cell.h, h * box.w, share) };
+      if (index < n) this.drawPiece(index, at, mix(1, w > 0.12 ? NEAR : 1, share));
+      else {
+        pen.fillStyle = "rgb(128 128 128 / 0.35)";
+        pen.fillRect(at.x, at.y, at.w, at.h);
+      }
+      if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
+      const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
+      if (share > 0.98 && at.w > 2.9 * size && at.h > 1.4 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+    });
+  }
+
+  drawAnswer({ say }) {
+    const { layout, data } = this, { box, scale, isNarrow } = layout, answers = this.isEven ? data.even : data.answer;
+    const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
+    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), small = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85);
+    const x = box.x + box.w + 18, y = box.y + size;
+    answers.slice(0, 3).forEach(([text, share, colour], place) => {
+      const top = y + (place ? size * 0.7 + place * small * 1.6 : 0);
+      if (!place && colour) {
+        this.pen.globalAlpha = say;
+        Object.assign(this.pen, { fillStyle: colour, strokeStyle: "rgb(128 128 128)", lineWidth: 1 });
+        this.pen.beginPath();
+        this.pen.arc(x + size * 0.32, top - size * 0.32, size * 0.32, 0, 7);
+        this.pen.fill();
+        this.pen.stroke();
+        this.pen.globalAlpha = 1;
+      }
+      const left = x + (!place && colour ? size * 0.85 : 0);
+      this.text(place ? `${text} ${asPercent(share)}` : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
+      if (!place) this.text(asPercent(share), x, top + size * 0.8, small, { alpha: say });
+    });
+  }
+
+  // The region that is pointed at, and its numbers.
+  drawPointed(progress, scores, weights) {
+    const { layout, over, pen } = this, n = this.data.grid[0] * this.data.grid[1];
+    if (over >= n) return;
+    const cell = this.cellOf(over), size = Math.max(15, layout.least * 0.8), known = progress.soften > 0.5 ? asPercent(weights[over]) : progress.score > 0.5 ? `score ${minus(scores[over]?.toFixed(1) ?? "none")}` : "";
+    pen.globalAlpha = 1;
+    Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 2.5 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
+    const isRight = cell.x + cell.w / 2 < layout.side / 2;
+    this.text(known, isRight ? cell.x + cell.w + 6 : cell.x - 6, cell.y + cell.h / 2 + size / 3, size, { weight: 650, hides: true, align: isRight ? "left" : "right" });
+  }
+
+  // A text, `hides` what is below it by a rim of the ground; returns its width.
+  text(text, x, y, size, { weight = 400, alpha = 1, colour = this.layout.ink, hides = false, align = "left" } = {}) {
+    const { pen, layout } = this;
+    pen.font = `${weight} ${size}px ${this.font}`;
+    if (alpha > 0) {
+      Object.assign(pen, { textAlign: align, globalAlpha: alpha, fillStyle: colour });
+      if (hides) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 4, lineJoin: "round" }).strokeText(text, x, y);
+      pen.fillText(text, x, y);
+      pen.globalAlpha = 1;
+    }
+    return pen.measureText(text).width;
+  }
+}

@@ -1,0 +1,148 @@
+// What all scenes share: a sentence, a stage, steps that play once and are then gone to, and a slider over their time.
+// A scene lays its stage out (`layOut`) and draws it at a time (`draw`); `begin` says what comes before it plays.
+import { arrowOf, clamp, create, make, onceAFrame, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
+
+const WAIT = 600;  // milliseconds before it plays
+const HALL_LETTERS = 20;
+
+// Text in which what stands between pairs of ** is bold.
+const writeMarked = (node, text) =>
+  node.replaceChildren(...text.split("**").map((part, index) => (index % 2 ? create("b", { textContent: part }) : part)));
+
+export class ScenePlayer {
+  constructor(root, label) {
+    Object.assign(this, { root, time: 0, playing: 0, sent: 0 });
+    root.classList.add("scene");
+    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.frame = make(root, "div", "frame");
+    this.stage = make(this.frame, "div", { class: "stage", role: "group", "aria-label": label });
+    this.canvas = make(this.stage, "canvas", { "aria-hidden": true });
+    this.bar = make(root, "div", "bar");
+    this.button = make(this.bar, "button", "play");
+    this.button.onclick = () => (this.playing ? this.stop() : this.play());
+    this.steps = make(this.bar, "div", { class: "steps", role: "group", "aria-label": "Steps" });
+    this.slider = make(this.bar, "input", { type: "range", min: 0, step: 0.05, "aria-label": "Time" });
+    this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
+    this.note = make(root, "p", "note");
+    this.bar.onkeydown = (event) => this.press(event);
+    this.redraw = onceAFrame(() => { if (this.data) { this.layOut(); this.draw(); } });
+    new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
+    whenDarkOrLight(root, this.redraw);
+  }
+
+  // Whom to tell what a visitor does; an answer to an older message is none.
+  hears(data, tell) {
+    if (tell) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
+    return !(data.answered < this.sent);
+  }
+
+  playOnArrival() {
+    this.show(0);
+    setTimeout(() => { if (!this.isTouched) this.play(); }, WAIT);
+  }
+
+  buildSteps(timeline) {
+    this.timeline = timeline;
+    this.steps.replaceChildren();
+    this.stepButtons = timeline.steps.map(({ title }, index) => {
+      const node = make(this.steps, "button", "", title);
+      node.bar = make(node, "i");
+      node.onclick = () => this.playStep(index);
+      return node;
+    });
+    this.slider.max = timeline.end;
+  }
+
+  // What the page gives the stage: its width, letters, colours, and how many pixels of the screen are one of it.
+  measureFrame() {
+    const style = getComputedStyle(this.canvas), zoom = this.canvas.currentCSSZoom ?? 1;
+    this.frameWidth = this.frame.clientWidth;
+    const least = style.getPropertyValue("--least") ? HALL_LETTERS * (style.getPropertyValue("--scale") || 1) / zoom : 0;
+    Object.assign(this, { font: style.fontFamily, ratio: (devicePixelRatio || 1) * zoom });
+    return { width: this.frameWidth || 700, least, ink: style.color, ground: style.backgroundColor };
+  }
+
+  sizeStage({ width, height, isNarrow }) {
+    for (const node of [this.stage, this.canvas]) set(node, { style: `width:${width}px;height:${height}px` });
+    this.root.classList.toggle("narrow", isNarrow);
+  }
+
+  pointOf(event) { return pointIn(this.stage, event); }
+
+  play() { this.playTo(this.timeline.end, this.time >= this.timeline.end - 0.01 ? 0 : this.time); }
+
+  playStep(index) {
+    this.isTouched = true;
+    const step = this.timeline.steps[index], rest = this.timeline.restOf(index);
+    if (wantsLessMotion()) this.show(rest);
+    else this.playTo(rest, step.start);
+  }
+
+  playTo(until, from) {
+    this.stop();
+    this.begin?.();
+    if (wantsLessMotion()) return this.show(until);
+    const token = (this.playing = performance.now());
+    let last = token, time = from;
+    this.turn();
+    const tick = (now) => {
+      if (this.playing !== token || !this.root.isConnected) return;
+      time = Math.min(until, time + Math.max(0, now - last) / 1000);
+      last = now;
+      if (time >= until) { this.playing = 0; this.turn(); }
+      this.show(time);
+      if (time < until) requestAnimationFrame(tick);
+      else this.arrive?.();
+    };
+    this.show(from);
+    requestAnimationFrame(tick);
+    return undefined;
+  }
+
+  stop() {
+    this.playing = 0;
+    this.turn();
+  }
+
+  turn() {
+    const isOver = this.timeline && this.time >= this.timeline.end;
+    this.button.textContent = this.playing ? "❚❚" : isOver ? "↻" : "▶";
+    set(this.button, { "aria-label": this.playing ? "Pause" : isOver ? "Play again" : "Play" });
+  }
+
+  // Arrow keys go from where one step rests to where the next one does; the space bar plays and stops.
+  press(event) {
+    if (event.target === this.slider) return;
+    if (event.key === " ") { event.preventDefault(); this.isTouched = true; this.button.click(); }
+    const way = arrowOf(event)?.[0];
+    if (!way) return;
+    this.isTouched = true;
+    this.stop();
+    const rests = this.timeline.steps.map((_, index) => this.timeline.restOf(index));
+    const goal = way > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
+    if (goal < 0) return;
+    if (way > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
+    else this.show(rests[goal]);
+    this.stepButtons[goal].focus({ preventScroll: true });
+  }
+
+  show(time) {
+    this.time = time;
+    this.turn();
+    this.draw();
+  }
+
+  // The sentence, and what of the bar follows the time.
+  writeTime(caption) {
+    const { timeline } = this, index = timeline.indexAt(this.time);
+    if (caption !== this.caption) writeMarked(this.say, (this.caption = caption));
+    this.stepButtons.forEach((node, at) => {
+      const { start, end } = timeline.steps[at];
+      node.bar.style.width = `${100 * clamp((this.time - start) / (end - start), 0, 1)}%`;
+      if (at === index) set(node, { "aria-current": "step" });
+      else node.removeAttribute("aria-current");
+    });
+    if (this.root.getRootNode().activeElement !== this.slider || this.playing) this.slider.value = this.time;
+    set(this.slider, { "aria-valuetext": timeline.steps[index].title });
+  }
+}
