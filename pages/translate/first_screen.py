@@ -127,21 +127,23 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
+    rows = _stop_rows(models) if models else ()
     if models:
-        rows = _stop_rows(models)
         if WORDS.is_playing:
             draw_fragment(_follow_play, rows, players=(WORDS,))
         draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
-            WORDS.previous_button(rows, "Previous word")
-            WORDS.next_button(rows, "Next word")
-            WORDS.play_button(rows, "Play the words")
-    for slot in network.FIRST:
-        _draw_model(slot, text, models)
-    if _is_nothing_lost(text, models):
-        with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
-            st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
-            st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
+    with st.container(key="desk_translate_models"):
+        if models:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
+                WORDS.previous_button(rows, "Previous word")
+                WORDS.next_button(rows, "Next word")
+                WORDS.play_button(rows, "Play the words")
+        for slot in network.FIRST:
+            _draw_model(slot, text, models)
+        if _is_nothing_lost(text, models):
+            with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
+                st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
+                st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
     return models
 
 
