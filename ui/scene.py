@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ui.component import component
 from ui.state import component_message
 
-_scene = component("scene")
+_scene, _picture_scene = component("scene"), component("picture_scene")
 
 
 class SceneChoice(NamedTuple):
@@ -32,6 +32,27 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
 
 def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None]) -> None:
     """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice."""
-    answered = (component_message(f"{name}_scene", "chosen") or {}).get("sent", 0)
-    state = {"answered": answered, "canChange": True}
+    state = {"answered": _last_answer(name), "canChange": True}
     _scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
+
+
+def draw_picture_scene(
+    name: str, data: dict[str, Any], on_look: Callable[[int], None], on_even: Callable[[bool], None]
+) -> None:
+    """Draw a scene over a picture; the callbacks get a look that is chosen, and whether all weights are to be equal."""
+
+    def on_choose() -> None:
+        message = component_message(f"{name}_scene", "chosen") or {}
+        look, is_even = message.get("row"), message.get("even")
+        if isinstance(is_even, bool):
+            on_even(is_even)
+        elif isinstance(look, int) and 0 <= look < len(data["looks"]):
+            on_look(look)
+
+    state = {"answered": _last_answer(name)}
+    _picture_scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
+
+
+def _last_answer(name: str) -> float:
+    """Return when the message was sent that is answered by what is drawn."""
+    return (component_message(f"{name}_scene", "chosen") or {}).get("sent", 0)

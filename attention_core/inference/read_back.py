@@ -38,7 +38,12 @@ def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
     except WeightsError:
         return [""] * len(french_words)
     pairs = zip(french_words, glosses, strict=True)
-    return ["" if english.lower() == french.lower() else english for french, english in pairs]
+    return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
+
+
+def _as_large(word: str, other: str) -> str:
+    """Return a word with a capital where another one has one."""
+    return word[:1].upper() + word[1:] if other[:1].isupper() else word
 
 
 def english_lost(french_words: Sequence[str], sentence: str) -> list[str]:

@@ -209,7 +209,7 @@ def test_no_words_overlap_and_letters_can_be_read(opened, width):
 def test_what_french_words_mean_stands_below_them_and_goes_with_a_word_that_is_changed(opened):
     page = opened()
     glosses = page.locator(".gloss:visible").filter(has_text=re.compile("."))
-    expect(glosses).to_have_text(["the", "car", "red", "is", "front", "the", "house"])
+    expect(glosses).to_have_text(["The", "car", "red", "is", "front", "the", "house"])
     key(page, "red").click()
     expect(glosses.filter(has_text="red")).to_have_count(0)
     page.get_by_role("group", name="What is handed over").get_by_role("button", name="one vector").click()
