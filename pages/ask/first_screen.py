@@ -1,18 +1,15 @@
 """The first screen: coloured digits on the pad, a question about them, its answer, where the looks went."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from itertools import islice
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core import AttentionTrace, Uniform
 from attention_core.attention.wording import percent
-from attention_core.charts.overlay import overlay
 from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, CanvasRemark, InkedDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
@@ -20,20 +17,18 @@ from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MAX_DIGITS, SCENES, random_digits, random_scene, scene_strokes
 from attention_core.data.questions import answer_in_words
 from attention_core.data.scene_questions import SceneDigit
-from attention_core.device import to_array
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
+from pages.ask.scene import draw_question_scene
 from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
-from ui.chart import note_picture
-from ui.component import component
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
-from ui.state import Field, plain_text, set_widget
+from ui.state import Field, plain_text
 from ui.style import page_style
-from ui.try_this import TRY_STAGE, TryThis, try_this
+from ui.try_this import TRY_STAGE, TryThis
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -56,7 +51,6 @@ MAX_EXAMPLES, NOTEWORTHY_WEIGHT = 4, 0.1
 CHAIN_QUESTION, CHAIN_OPTIONS = f"{questions.format_question(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 """A question that is answered by three looks in turn, and the answers to guess from."""
 PEN_COLOURS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
-_glowing_scene = component("start_scene")
 explain_answer, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
 
 
@@ -196,49 +190,40 @@ def learned_and_edited(drawing: PadScene, reading: questions.ParsedQuestion) -> 
 
 
 def draw_answer(
-    drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, glow: DeltaGenerator
+    drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, chosen: int, on_look: Callable[[int], None]
 ) -> SceneAnswer:
-    """Draw the answer and its looks, in grey unless drawing and question are both present; return the answer."""
+    """Draw the scene of the answer, in grey unless drawing and question are both present; return the answer.
+
+    `chosen` is the look that is shown in the end, on_look gets another one.
+    """
     learned, answer = learned_and_edited(drawing, reading)
     uniform = explain_answer(MODEL, drawing.picture, reading.words, edits=(Uniform(),))
     is_uniform = EQUAL_WEIGHTS in EDITS.changes
-    for key in ("ask_answer", "ask_glow"):
-        grey_out(key, not is_present)
-    with glow:
-        _draw_glow(drawing.canvas, answer.looks[: reading.question.n_looks])
+
+    def on_uniform(wanted: bool) -> None:
+        if wanted != is_uniform:
+            EDITS.toggle(EQUAL_WEIGHTS)
+
+    grey_out("ask_answer", not is_present)
     with st.container(key="ask_answer"):
-        with st.container(horizontal=True, gap="large", vertical_alignment="center"):
-            with st.container(width="content"):
-                draw_large_answer(answer)
-            with st.container(width="content", gap="xsmall", key="ask_other"):
-                heading = "Free to choose" if is_uniform else "Forced to look everywhere alike"
-                st.markdown(f"{heading}: **{best_answer(learned if is_uniform else uniform)[0]}**")
-                set_widget("ask_uniform", is_uniform)
-                st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(EQUAL_WEIGHTS,))
+        draw_question_scene(
+            drawing.canvas,
+            learned if is_uniform else answer,
+            uniform,
+            reading.question.n_looks,
+            chosen,
+            is_uniform=is_uniform,
+            on_look=on_look,
+            on_uniform=on_uniform,
+        )
         if len(answer.looks[0].edits) > is_uniform:
             st.caption(f"You have changed its attention; as learned: **{best_answer(learned)[0]}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
-        with st.container(key="tells_ask"):
-            looks = islice(zip(answer.words, answer.looks, strict=True), reading.question.n_looks)
-            for number, (attention, look) in enumerate(looks, 1):
-                st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(attention)}</p>")
-                draw_empty_weight(look)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note("*The shirt of the person kicking the ball*: first the ball, then the person, then the shirt.")
-    try_this(NAME, _chain_surprise())
     return answer
-
-
-def _draw_glow(canvas: np.ndarray, looks: Sequence[AttentionTrace]) -> None:
-    """Draw the weights of each look over the drawing."""
-    grid, maps = looks[0].story.key_axis.grid, [to_array(look.weights()[0, :-1]) for look in looks]
-    for number, weights in enumerate(maps, 1):
-        note_picture(partial(overlay, canvas, weights.reshape(grid)), f"Look {number}, over the drawing")
-    layers = [{"words": [], "weights": weights.tolist()} for weights in maps]
-    data = {"looks": layers, "strokes": [], "said": [], "answered": 0, "over": True}
-    _glowing_scene(key="ask_glow_looks", data=data)
 
 
 def draw_empty_weight(trace: AttentionTrace, query: int = 0) -> None:
@@ -247,7 +232,7 @@ def draw_empty_weight(trace: AttentionTrace, query: int = 0) -> None:
         st.caption(f"{percent(weight)} of this look goes to no place at all.")
 
 
-def _chain_surprise() -> TryThis:
+def chain_surprise() -> TryThis:
     """Return the page's surprise: a question that is answered by three looks in turn."""
 
     def act() -> None:
@@ -275,7 +260,7 @@ def _chain_surprise() -> TryThis:
         act,
         outcome,
         "ask_answer",
-        hides=":is(.st-key-ask_answer, .st-key-ask_glow, .st-key-numbers)",
+        hides=":is(.st-key-ask_answer, .st-key-numbers)",
     )
 
 
@@ -283,21 +268,6 @@ def best_answer(answer: SceneAnswer) -> tuple[str, float]:
     """Return the likeliest answer in words, and its probability."""
     index = int(answer.probabilities.argmax())
     return answer_in_words(questions.ANSWERS[index]), float(answer.probabilities[index])
-
-
-def draw_large_answer(answer: SceneAnswer) -> None:
-    word, probability = best_answer(answer)
-    ink = PEN.get(word)
-    dot = (
-        f'<span style="display:inline-block;width:0.62em;height:0.62em;border-radius:50%;background:{ink};'
-        'box-shadow:0 0 0 1px #8a93a077;margin-right:0.3em"></span>'
-        if ink
-        else ""
-    )
-    st.html(
-        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
-        f' <span style="font-size:1.1rem;font-weight:400;opacity:0.75">{percent(probability)} sure</span></div>'
-    )
 
 
 def shaded_words(words: AttentionTrace) -> str:

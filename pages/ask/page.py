@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
+from pages.ask.first_screen import MODEL, NAME, chain_surprise, draw_answer, draw_question, scene_pad
 from pages.ask.inputs import WALK
-from pages.ask.numbers import STEPS, draw_numbers, export_glimpse
+from pages.ask.numbers import GLIMPSE, STEPS, chosen_glimpse, draw_numbers, export_glimpse
 from ui.computed import model_or_stop
 from ui.layout import last_on_phone
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
+from ui.try_this import try_this
 
 
 def question_and_answer() -> None:
@@ -18,14 +19,15 @@ def question_and_answer() -> None:
         return
     last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
     with st.container(key="ask_first"):
-        drawing_column, question_column = st.columns([1, 1.55], gap="medium")
+        drawing_column, question_column = st.columns([1, 2.1], gap="medium")
         with drawing_column:
-            glow = st.container(key="ask_glow")
             drawing, is_present_drawing = scene_pad()
         with question_column:
             model_or_stop(MODEL)
             reading, is_present_question = draw_question(drawing)
-            answer = draw_answer(drawing, reading, is_present_question and is_present_drawing, glow)
+            is_present = is_present_question and is_present_drawing
+            answer = draw_answer(drawing, reading, is_present, chosen_glimpse(reading.question), GLIMPSE.set)
+            try_this(NAME, chain_surprise())
     page_questions(NAME, lambda: draw_numbers(drawing, reading.question, answer), players=(STEPS,))
     take_along(lambda: export_glimpse(drawing, reading.question, answer))
 

@@ -1,6 +1,6 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another. `tell` hears of { row } and { even }.
-import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, placeOn, pointedIn, set } from "./prelude.js";
+import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
@@ -42,7 +42,7 @@ export class PictureScene extends ScenePlayer {
     inLine(this.lookButtons, () => {}, (row) => this.choose(row));
     this.layOut();
     this.takeRow();
-    if (isFirst && data.plays) {
+    if (isFirst && data.plays && !wantsLessMotion()) {
       this.row = 0;
       this.takeRow();
       this.playOnArrival();
@@ -68,7 +68,7 @@ export class PictureScene extends ScenePlayer {
 
   weights() {
     const { data, row } = this, { scores, weights } = data.looks[row];
-    if (!this.isEven || data.isEven) return weights;
+    if (!this.isEven) return weights;
     const n = scores.filter((score) => score !== null).length;
     return scores.map((score) => (score === null ? 0 : 1 / n));
   }
@@ -113,7 +113,7 @@ export class PictureScene extends ScenePlayer {
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, isDark = ground.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0) < 384;
     const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), side = isNarrow ? width - 4 : Math.min(0.47 * width, 400 * scale), x = side + 34 * scale;
-    const box = { x: isNarrow ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - x - 130 * scale) };
+    const box = { x: isNarrow ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - x - 165 * scale) };
     this.layout = {
       width, isNarrow, scale, least, ink, ground, isDark, side, question: isNarrow ? { x: 3, y: side + 26 } : { x, y: 22 * scale },
       room: width - (isNarrow ? 6 : x), box, height: side + 4,
@@ -195,8 +195,8 @@ export class PictureScene extends ScenePlayer {
       return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : "Each region hands over its numbers, **as much of them as its weight**.";
     }
     const [text, share] = (this.isEven ? data.even : data.answer)[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
-    if (this.isEven) return `With every weight equal it says **${text}** (${asPercent(share)})${data.isEven || other === text ? "" : `; as learned, **${other}**`}.`;
-    return `Out of what it took comes **${text}** (${asPercent(share)})${other && !data.isEven && other !== text ? `; with every weight equal, **${other}**` : ""}.`;
+    if (this.isEven) return `With every weight equal it says **${text}** (${asPercent(share)})${other === text ? "" : `; as learned, **${other}**`}.`;
+    return `Out of what it took comes **${text}** (${asPercent(share)})${other && other !== text ? `; with every weight equal, **${other}**` : ""}.`;
   }
 
   drawCells(progress, scores, weights) {
@@ -333,7 +333,8 @@ export class PictureScene extends ScenePlayer {
   drawAnswer({ say }) {
     const { layout, data } = this, { box, scale, isNarrow } = layout, answers = this.isEven ? data.even : data.answer;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
-    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), small = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85);
+    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} ${asPercent(share)}`);
+    const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, 3).forEach(([text, share, colour], place) => {
       const top = y + (place ? size * 0.7 + place * small * 1.6 : 0);
@@ -347,7 +348,7 @@ export class PictureScene extends ScenePlayer {
         this.pen.globalAlpha = 1;
       }
       const left = x + (!place && colour ? size * 0.85 : 0);
-      this.text(place ? `${text} ${asPercent(share)}` : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
+      this.text(place ? others[place - 1] : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
       if (!place) this.text(asPercent(share), x, top + size * 0.8, small, { alpha: say });
     });
   }

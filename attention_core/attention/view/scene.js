@@ -30,6 +30,7 @@ export class SceneView extends ScenePlayer {
   adopt(data, tell) {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, before = this.data, { root } = this;
+    if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
     const isSameWords = before && String([before.keys, before.queries, before.vector?.words]) === String([data.keys, data.queries, data.vector?.words]);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });

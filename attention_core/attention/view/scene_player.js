@@ -25,7 +25,7 @@ export class ScenePlayer {
     this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
     this.note = make(root, "p", "note");
     this.bar.onkeydown = (event) => this.press(event);
-    this.redraw = onceAFrame(() => { if (this.data) { this.layOut(); this.draw(); } });
+    this.redraw = onceAFrame(() => { if (this.data && root.isConnected) { this.layOut(); this.draw(); } });
     new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
     whenDarkOrLight(root, this.redraw);
   }
