@@ -1,10 +1,12 @@
 """Ask about a drawing in a real browser: a question is answered, a stroke changes what is seen, pens wipe nothing."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.on_page import draw, settle
 
-ANSWER = "() => document.querySelector('.answer')?.innerText"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-ask_canvas_frame canvas')?.toDataURL()"
 
 
@@ -13,7 +15,7 @@ def visitor(visit, app_url):
     """The page, opened and painted."""
     page = visit(f"{app_url}/ask?scene=Threes&q=how many black digits%3F")
     page.locator("canvas.upper-canvas").wait_for()
-    page.locator(".answer").first.wait_for()
+    page.locator(".scene .picture").wait_for()
     settle(page)
     return page
 
@@ -27,15 +29,15 @@ def ask(page, text) -> None:
 
 
 def test_a_new_question_is_answered_and_in_the_address(visitor):
-    assert visitor.evaluate(ANSWER).startswith("1")
+    say = visitor.locator(".scene .say")
+    expect(say).to_contain_text("comes 1 (")
     ask(visitor, "is there a 0?")
-    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('yes')")
+    expect(say).to_contain_text("comes yes (")
     assert "q=is" in visitor.url
-    assert visitor.locator(".st-key-ask_glow .glow rect").count()
     ask(visitor, "where is the 7?")
     visitor.get_by_test_id("stAlert").first.wait_for()
     visitor.get_by_role("button", name="how many green digits are there?").click()
-    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
+    expect(visitor.locator(".scene .say")).to_contain_text("comes 2 (")
 
 
 def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
@@ -46,5 +48,28 @@ def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
     settle(visitor)
     assert visitor.evaluate(INK) == ink
     draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
-    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
+    expect(visitor.locator(".scene .say")).to_contain_text("comes 2 (")
     settle(visitor)
+
+
+def test_looks_follow_one_another_and_all_weights_are_made_equal_and_learned_again(visitor):
+    ask(visitor, "which digit is left of the blue one?")
+    say, looks = visitor.locator(".scene .say"), visitor.get_by_role("group", name="Looks").get_by_role("button")
+    expect(looks).to_have_text(["look 1", "look 2"])
+    expect(looks.last).to_have_attribute("aria-pressed", "true")
+    learned = say.inner_text()
+    looks.first.click()
+    settle(visitor)
+    expect(visitor.get_by_role("radio", name="Look 1")).to_be_checked()
+    visitor.get_by_role("button", name="scores").click()
+    expect(say).to_contain_text("Look 1 of 2: each region gets a score")
+    picture = visitor.get_by_role("img", name=re.compile("^The picture"))
+    picture.press("ArrowRight")
+    expect(picture).to_have_attribute("aria-label", re.compile(r"Region 2: score -?\d+\.\d\d, weight"))
+    visitor.get_by_role("button", name="all equal").click()
+    settle(visitor)
+    expect(say).to_contain_text("With every weight equal it says")
+    visitor.get_by_text("The weights are all alike.").wait_for()
+    visitor.get_by_role("button", name="as learned").click()
+    settle(visitor)
+    expect(say).to_have_text(learned)
