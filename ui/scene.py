@@ -44,10 +44,10 @@ def draw_picture_scene(
     def on_choose() -> None:
         message = component_message(f"{name}_scene", "chosen") or {}
         look, is_even = message.get("row"), message.get("even")
+        if isinstance(look, int) and 0 <= look < len(data["looks"]):
+            on_look(look)
         if isinstance(is_even, bool):
             on_even(is_even)
-        elif isinstance(look, int) and 0 <= look < len(data["looks"]):
-            on_look(look)
 
     state = {"answered": _last_answer(name)}
     _picture_scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)

@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from attention_core import Uniform
 from attention_core.attention.wording import percent
 from attention_core.data.presets import SCENE_COLOURS, SCENES, random_digits, scene_strokes
 from attention_core.data.questions import ANSWERS, RELATIONS, Question, format_question, parse_question
 from attention_core.data.scene_questions import BESIDE, SceneDigit, answer
 from attention_core.evaluate import variants
 from attention_core.weights import read_card
-from pages.ask.first_screen import EQUAL_WEIGHTS
 from tests.support.app import (
     covering_strokes,
     data_of,
@@ -26,9 +26,11 @@ from tests.support.app import (
     text_of,
     turn_dark,
 )
+from ui.edits import ListedEdit
 
 PAGE = "pages/ask/page.py"
 NAME, SIDE = "ask", 320
+EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
 
 
 def draw(page, strokes):
