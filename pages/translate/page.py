@@ -24,8 +24,6 @@ def translations() -> None:
         if models := screen.compare_two_models(text):
             traced, row = screen.stepped_model(models), WORD.value
             forced_french_note(text, traced)
-    with st.container(key="desk_translate_training"):
-        st.caption("Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too.")
     if models:
         take_along(lambda: export_bar(traced.trace, NAME, query=traced.view.first_piece[row]))
     page_questions(NAME, (lambda: draw_numbers(traced, row)) if models else None, players=(screen.STEPS,))
