@@ -127,11 +127,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
-    rows = _stop_rows(models) if models else ()
-    if models:
-        if WORDS.is_playing:
-            draw_fragment(_follow_play, rows, players=(WORDS,))
-        draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
+    rows = draw_scene(models, text)
     with st.container(key="desk_translate_models"):
         if models:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
@@ -148,6 +144,16 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
                 st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
                 st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
     return models
+
+
+def draw_scene(models: Mapping[str, TracedTranslation], text: str) -> Sequence[int]:
+    """Draw the scene of two models at the present word; return the rows of words at which stepping stops."""
+    rows = _stop_rows(models) if models else ()
+    if models:
+        if WORDS.is_playing:
+            draw_fragment(_follow_play, rows, players=(WORDS,))
+        draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
+    return rows
 
 
 def _is_nothing_lost(text: str, models: Mapping[str, TracedTranslation]) -> bool:
