@@ -45,10 +45,12 @@ def draw_translations() -> Translations:
 
 
 def draw_arcs() -> Translations:
-    """Draw the sentence and the scene of both translations, whose weights can be changed."""
+    """Draw the sentence and its scene, in which words are crossed out and columns dragged."""
     text = draw_sentence()
+    models = screen.translate_with_models(text)
     with st.container(key="translate_pair"):
-        return _at_hand(text, screen.compare_two_models(text))
+        screen.draw_scene(models, text)
+        return _at_hand(text, models)
 
 
 def draw_word() -> Translations:
