@@ -1,6 +1,7 @@
 """A typed line before the small language models: any mask, what they foresee, what they write by themselves."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from attention_core.data.pieces import join_words, strip_space_mark
 from attention_core.device import device_of
 from attention_core.models.encoder_stack import EditsByLayer
 from attention_core.models.next_word import NextWordTransformer
+from attention_core.models.transformer import EncoderLayer
 
 MASKS = {
     "none": "everybody sees everybody",
@@ -69,6 +71,53 @@ def foresee(model: NextWordTransformer, line: Line, mask: Tensor | None = None, 
     states = torch.stack([of_layer[0] for of_layer in output.states])
     probabilities = model.logits(states[-1]).softmax(-1)
     return Foresight(model.traces(output, line.labels, edits), states, probabilities)
+
+
+@torch.inference_mode()
+def foresee_unseen(model: NextWordTransformer, line: Line) -> Tensor:
+    """Return the probabilities (n, N_WORDS) of the word after each position, read without what comes after it."""
+    beginnings = [line._replace(ids=line.ids[:n], labels=line.labels[:n]) for n in range(1, len(line.ids) + 1)]
+    return torch.stack([foresee(model, beginning).probabilities[-1] for beginning in beginnings])
+
+
+@torch.inference_mode()
+def foresee_word_by_word(model: NextWordTransformer, line: Line) -> Tensor:
+    """Return the probabilities (n, N_WORDS) of the word after each position, read one after the other without a mask.
+
+    Keys and values of those before are caches, and what a mask would hide is not there yet.
+    """
+    ids = torch.tensor([line.ids], device=device_of(model))
+    layers = cast(Sequence[EncoderLayer], model.stack.layers)
+    caches: list[Tensor | None] = [None] * len(layers)
+    probabilities = []
+    for position in range(len(line.ids)):
+        x = model.embed(ids[:, position : position + 1], position)
+        for index, layer in enumerate(layers):
+            activations = layer.attention(x, layer.attention_norm, cache=caches[index])
+            caches[index] = torch.stack((activations.memory.key, activations.memory.value), 1)
+            x = layer.add_feed_forward(x + activations.output)
+        probabilities.append(model.logits(x[0, 0]).softmax(-1))
+    return torch.stack(probabilities)
+
+
+def _reversal(n: int) -> list[int]:
+    return [0, *range(n - 2, 0, -1), *range(max(n - 1, 1), n)]
+
+
+def reversed_line(line: Line) -> Line:
+    """Return a line with its words the other way round, but for the start and what stands last."""
+    order = _reversal(len(line.ids))
+    return line._replace(ids=[line.ids[at] for at in order], labels=[line.labels[at] for at in order])
+
+
+def order_changes(model: NextWordTransformer, line: Line, mask: Tensor | None = None) -> Tensor:
+    """Return how far the vector of each word of the reversed line differs from its vector in the line.
+
+    The result is (n_layers, n), behind each layer, as a share of the vector's length.
+    """
+    before, after = (foresee(model, each, mask).states for each in (line, reversed_line(line)))
+    before = before[:, _reversal(len(line.ids))]
+    return (after - before).norm(dim=-1) / before.norm(dim=-1)
 
 
 @torch.inference_mode()

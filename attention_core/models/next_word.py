@@ -106,12 +106,14 @@ class NextWordTransformer(nn.Module):
             if mask.dtype != torch.bool or mask.shape[-2:] != (n, n):
                 raise ValueError(f"mask must be bool ({n}, {n}), got {mask.dtype} {tuple(mask.shape)}")
             mask = mask.reshape(-1, 1, n, n).to(ids.device)
-        words, codes = self.embedding(ids), self.codes[:n]
+        return self.stack(self.embed(ids), mask, edits)
+
+    def embed(self, ids: Tensor, first: int = 0) -> Tensor:
+        """Return vectors (batch, n, d_model) of words ids (batch, n) with their positions, those from the first on."""
+        words, codes = self.embedding(ids), self.codes[first : first + ids.shape[1]]
         if self.config.positions == "beside":
-            x = torch.cat((words, codes.expand(len(ids), -1, -1)), -1)
-        else:
-            x = words + codes
-        return self.stack(x, mask, edits)
+            return torch.cat((words, codes.expand(len(ids), -1, -1)), -1)
+        return words + codes
 
     def traces(
         self, output: StackOutput, labels: Sequence[str], edits: EditsByLayer = ()

@@ -41,6 +41,6 @@ def orders() -> None:
 
 page_frame(
     NAME,
-    "Without positions, attention cannot tell *Tom helped Mary* from *Mary helped Tom*.",
+    "Without positions and without a mask, attention cannot tell *Tom helped Mary* from *Mary helped Tom*.",
 )
 page_body(orders)

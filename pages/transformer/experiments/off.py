@@ -45,11 +45,11 @@ def draw(chosen: ChosenHead) -> None:
         page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
     with right, st.container(key="desk_transformer_changed"):
         if reading.edits:
-            _draw_most_changed(reading)
+            _draw_largest_change(reading)
         show_weights_difference(page.NAME, page.traces(reading._replace(edits={}))[head[:2]], trace, head.head)
 
 
-def _draw_most_changed(reading: page.Reading) -> None:
+def _draw_largest_change(reading: page.Reading) -> None:
     """Draw the next pieces where what is learned to come next has changed most."""
     source, learned = read_source(reading.text), translation(page.TRANSLATOR, reading.text)
     readings = reading._replace(edits={}), reading

@@ -10,6 +10,8 @@ from attention_core.device import to_array
 from pages.transformer.charts import distance_chart
 from pages.transformer.reading import CONFIG
 from ui.chart import draw_chart
+from ui.computed import card_or_empty
+from ui.labels import note
 
 N = 48  # positions that are drawn
 
@@ -32,3 +34,19 @@ def draw(_: None) -> None:
     left, right = st.columns(2, gap="large")
     draw_chart(picture, key="transformer_table", width="content", alt="The positions themselves", container=left)
     draw_chart(products, key="transformer_distance", alt="Dot products over the distance", container=right)
+    if sentence := _describe_beside():
+        note(sentence)
+
+
+def _describe_beside() -> str:
+    """Say how small language models do whose positions are added, put beside the words or left out; "" = unknown."""
+    cards = [card_or_empty(f"next-word-{model}") for model in ("causal", "beside", "unpositioned")]
+    if not all(cards):
+        return ""
+    added, beside, without = (f"{card['test']['accuracy']:.1%}" for card in cards)
+    again = cards[0]["other_seeds"]["1"]["accuracy"]
+    return (
+        f"Added or put beside the words? Of next words in new sentences, small causal language models foresee {added} "
+        f"with positions added, {beside} with them beside, {without} without; a second training of the first, "
+        f"{again:.1%}. No difference shows."
+    )

@@ -9,6 +9,7 @@ from tests.support.on_page import assert_fits, settle, submit
 from ui.navigation import entry_of
 
 HEADS = "[class*='st-key-transformer_heads'] .marks"
+CELL = 0.374, 0.279  # of the chart of *Tom helped Mary.*: where the cell of start and Tom lies
 
 
 @pytest.fixture
@@ -58,3 +59,16 @@ def test_every_experiment_fits_a_phone(visitor, app_url):
         visitor.goto(f"{app_url}/transformer?question={question.slug}")
         visitor.get_by_role("heading", name=question.text).wait_for()
         assert_fits(visitor)
+
+
+def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
+    page = visit(f"{app_url}/transformer?question=mask")
+    chart = page.locator("[class*=st-key-transformer_mask_cells] svg.marks")
+    chart.wait_for()
+    page.get_by_text("4 can be seen, and 4 are foreseen").wait_for()
+    settle(page)
+    for n_visible in (3, 4):
+        box = chart.bounding_box()
+        page.mouse.click(box["x"] + box["width"] * CELL[0], box["y"] + box["height"] * CELL[1])
+        page.get_by_text(f"of 4 next words, {n_visible} can be seen").wait_for()
+        settle(page)

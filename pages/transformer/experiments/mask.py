@@ -1,0 +1,113 @@
+"""What does a mask do? A mask is chosen or painted, and small language models foresee the next words under it."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core.data.next_words import MAX_WORDS, Line
+from attention_core.device import to_array
+from attention_core.inference.next_word import MASKS, Foresight, named_mask, padded
+from pages.transformer import next_words
+from pages.transformer.mask_chart import RowText, mask_chart
+from pages.transformer.reading import NAME
+from ui.chart import clickable, draw_chart
+from ui.state import Field, between, one_of, single_choice, whole_numbers
+
+TRAINED = {
+    "unmasked": "without a mask",
+    "causal": "with a causal mask",
+    "tiny-mask": "causal, −1e-9 for −∞",
+}
+MODEL = Field(NAME, "trained", "unmasked", address="trained", parse=one_of(TRAINED))
+MASK = Field(NAME, "mask", "none", address="mask", parse=one_of(MASKS))
+SIZE = Field(NAME, "mask_size", 3, address="size", parse=between(1, 8))
+N = MAX_WORDS + 1  # positions of the longest line
+
+
+def _parse_cells(text: str) -> list[int]:
+    cells = whole_numbers(text)
+    if not all(0 <= cell < N * N for cell in cells):
+        raise ValueError(f"cells must be from 0 to {N * N - 1}, got {text!r}")
+    return cells
+
+
+PAINTED = Field(NAME, "painted", list[int], address="painted", parse=_parse_cells)
+"""Cells that are not as the chosen mask has them: row * N + column."""
+
+
+class Masked(NamedTuple):
+    """A line under a mask, as a model reads it."""
+
+    line: Line
+    mask: Tensor
+    foresight: Foresight
+
+    @property
+    def words(self) -> list[RowText]:
+        """The word that is foreseen at each position."""
+        return next_words.foreseen_words(self.line, self.foresight.probabilities)
+
+
+def draw_input() -> Masked:
+    """Draw the sentence, how the model was trained, and the mask."""
+    line = next_words.draw_line(*TRAINED)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="transformer_masks"):
+        single_choice("Trained", MODEL, TRAINED, wrap=True)
+        mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
+        if "{size}" in MASKS[mask_name]:
+            SIZE.widget(st.slider, "Words", 1, 8)
+    if mask_name == "padding":
+        line = _fill(line, SIZE.value)
+    mask = _painted(named_mask(mask_name, len(line.ids), SIZE.value))
+    st.caption(f"{MASKS[mask_name].format(size=SIZE.value).capitalize()}. Click a cell to hide or show it.")
+    return Masked(line, mask, next_words.foresee(f"next-word-{MODEL.value}", line, mask))
+
+
+def _fill(line: Line, n: int) -> Line:
+    """Return a line that is filled up with n positions of no word, its last words left out where there is no room."""
+    room = N - n
+    return padded(line._replace(ids=line.ids[:room], labels=line.labels[:room]), n)
+
+
+def _painted(mask: Tensor) -> Tensor:
+    """Return a mask with the visitor's cells changed."""
+    rows, cols = np.divmod(np.array(PAINTED.value, int), N)
+    is_in = (rows < len(mask)) & (cols < len(mask))
+    changed = torch.zeros_like(mask)
+    changed[rows[is_in], cols[is_in]] = True
+    return mask ^ changed
+
+
+def answer(masked: Masked) -> str:
+    """Say how many next words can be seen, and how many are foreseen."""
+    n_right, n = next_words.count_right(masked.words)
+    n_visible = int(masked.mask.diagonal(1)[:n].sum())
+    if MODEL.value == "tiny-mask" and not masked.mask.all():
+        return f"−1e-9 hides nothing: grey cells get weight, too, and {n_right} of {n} next words are foreseen."
+    return f"It hides: of {n} next words, {n_visible} can be seen, and {n_right} are foreseen."
+
+
+def draw(masked: Masked) -> None:
+    """Draw the mask with its weights and what comes out of each row, beside figures on new sentences."""
+    chart = mask_chart(
+        masked.line.labels,
+        to_array(masked.mask),
+        to_array(next_words.mean_weights(masked.foresight)),
+        {"next word": masked.words},
+        select="cell",
+    )
+    left, right = st.columns([1.4, 1], gap="large")
+    alt = "Which keys each word may attend to, hidden ones grey, and the next word that it foresees; click a cell"
+    key = f"transformer_mask_cells_{len(PAINTED.value) % 2}"  # another one each time: a cell can be clicked again
+    clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
+    draw_chart(chart, width="content", alt=alt, container=left, **clicks)
+    with right:
+        start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
+        next_words.draw_figures(TRAINED, start)
+
+
+def _toggle(row: int, col: int) -> None:
+    PAINTED.value = sorted({*PAINTED.value} ^ {row * N + col})

@@ -1,0 +1,139 @@
+"""What masks, softmaxes and orders do to a typed sentence, without a browser."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_core.inference.next_word import MASKS, named_mask
+from attention_core.weights import read_card
+from pages.transformer.experiments.mask import N
+from tests.support.app import charts, frames, html_of, open_question, set_fields, text_of
+
+NAME = "transformer"
+LONG = "I do not know why the old man in the small house near the river did not want to go home with us ."
+
+
+@pytest.fixture
+def mask(visit):
+    """The experiment of the mask."""
+    return visit(NAME, question="mask")
+
+
+def cells(page) -> np.ndarray:
+    """Return which cells of the first matrix are open, (n, n)."""
+    frame = next(frame for frame in frames(page) if "key" in frame)
+    n = frame["row"].max() + 1
+    return (frame["fill"] != "#747b86").to_numpy().reshape(n, n)
+
+
+def texts_behind(page) -> list[list[str]]:
+    """Return the columns behind the rows of each matrix, their headings first."""
+    behind = [frame for frame in frames(page) if "fill" in frame and "text" in frame]
+    return [[group["text"].tolist() for _, group in frame.groupby("left")] for frame in behind]
+
+
+def n_right(words: list[str]) -> int:
+    return sum(word.endswith("✓") for word in words)
+
+
+def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
+    assert "of 4 next words, 4 can be seen, and 4 are foreseen" in text_of(mask)
+    assert cells(mask).all()
+    (words,) = texts_behind(mask)[0]
+    assert words == ["next word", "tom ✓", "helped ✓", "mary ✓", ". ✓", words[-1]]
+    set_fields(mask, mask="causal")
+    assert "of 4 next words, 0 can be seen, and 0 are foreseen" in text_of(mask)
+    assert n_right(texts_behind(mask)[0][0]) == 0
+    set_fields(mask, trained="tiny-mask")
+    assert "−1e-9 hides nothing: grey cells get weight, too, and 4 of 4" in text_of(mask)
+    (squares,) = (frame for frame in frames(mask) if set(frame) == {"left", "right", "top", "bottom"})
+    assert (squares["right"] > squares["left"] + 2).all(), "weight in grey cells, too"
+    for variant in ("unmasked", "causal", "tiny-mask"):
+        figures = read_card(f"next-word-{variant}")["test"]
+        shares = "</td><td>".join(f"{figures[name]:.1%}" for name in ("accuracy", "accuracy_unseen"))
+        assert shares in html_of(mask)
+    assert "Tom tom tom tom" in html_of(mask)
+    assert "of another, with a causal mask 33.4%" in text_of(mask)
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_every_mask_is_drawn_as_its_name_says(mask, name):
+    set_fields(mask, mask=name)
+    n = 5 + 3 * (name == "padding")
+    assert cells(mask).tolist() == named_mask(name, n).tolist()
+    assert MASKS[name].format(size=3).capitalize() in text_of(mask)
+
+
+def test_cells_are_painted_and_another_mask_forgets_them(mask):
+    set_fields(mask, mask="causal", painted=[0 * N + 1, 2 * N + 0, 24 * N + 24])
+    open_cells = cells(mask)
+    assert open_cells[0, 1]
+    assert not open_cells[2, 0]
+    assert "1 can be seen" in text_of(mask)
+    mask.segmented_control(key=f"{NAME}_mask").set_value("prefix").run()
+    assert mask.session_state[f"{NAME}_painted"] == []
+
+
+@pytest.mark.parametrize("painted", ["999", "1.x", "-3"])
+def test_what_no_cell_is_is_told(visit, painted):
+    page = visit(NAME, question="mask", painted=painted)
+    assert page.session_state[f"{NAME}_painted"] == []
+    assert page.toast
+
+
+def test_over_the_queries_columns_add_up_to_1_and_the_future_gets_in(visit):
+    page = visit(NAME, question="axis")
+    over_keys, over_queries = texts_behind(page)
+    assert over_keys[0] == ["sum", *["1.00"] * 5]
+    assert over_queries[0][1:] != ["1.00"] * 5
+    assert over_keys[1] == ["whole line", *over_keys[2][1:]]
+    assert n_right(over_queries[1]) > n_right(over_queries[2])
+    below = [frame["text"].tolist() for frame in frames(page) if "text" in frame and len(frame) == 5]
+    assert ["1.00"] * 5 in below
+    counts = re.search(r"(\d) of 4 words are right given the whole line, (\d) without it", text_of(page)).groups()
+    assert [int(count) for count in counts] == [n_right(over_queries[1]), n_right(over_queries[2])]
+    assert read_card("next-word-over-queries")["test"]["accuracy"] > 0.8
+
+
+def test_one_word_at_a_time_without_a_mask_says_what_all_at_once_say_with_it(visit):
+    page = visit(NAME, question="forcing", read="4")
+    at_once, word_by_word, given = texts_behind(page)[0]
+    assert at_once[1:] == word_by_word[1:]
+    assert given[1:] == ["Tom", "helped", "Mary", ".", ""]
+    assert float(re.search(r"largest difference is ([\de-]+)", text_of(page))[1]) < 1e-5
+    set_fields(page, words_read=1)
+    _, word_by_word, given = texts_behind(page)[0]
+    assert word_by_word[3:] == given[3:] == [""] * 3
+    assert "it writes: *Tom" in text_of(page)
+
+
+def test_under_a_mask_two_layers_tell_orders_apart_without_positions(visit):
+    page = visit(NAME, question="order")
+    without, masked = texts_behind(page)
+    assert without[0][1:] == without[1][1:] == ["0%"] * 5
+    assert masked[0][-1] == "0%"
+    assert masked[1][-1] == "19%"
+    assert "behind layer 2 the numbers of the last word differ by 19%" in text_of(page)
+    page.text_input(key=f"{NAME}_text").set_value("no no no").run()
+    assert "no other order" in text_of(page)
+
+
+@pytest.mark.parametrize("question", ["mask", "axis", "forcing", "order"])
+@pytest.mark.parametrize("text", ["Hello", LONG, "🙂 日本語 zyzzyva", "<b>*no*</b>", ""])
+def test_any_sentence_can_be_typed(visit, question, text):
+    page = visit(NAME, question=question, text=text)
+    page.text_input(key=f"{NAME}_text").set_value(text).run()
+    assert not page.error
+    assert "<b>" not in html_of(page)
+    assert bool(charts(page)) == bool(text)
+    if question == "mask" and text:
+        set_fields(page, mask="padding", mask_size=8)
+        assert not page.error
+        assert len(cells(page)) <= N
+
+
+def test_missing_weights_are_told(weights, start_app):
+    (weights / "next-word-unmasked.safetensors").unlink()
+    page = open_question(start_app().switch_page("pages/transformer/page.py").run(), "mask")
+    assert "attention_core.train next-word-unmasked" in page.error[0].value
