@@ -10,7 +10,7 @@ from ui.component import component
 from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_widget, widget_value
 
-NOTATIONS = "notations"  # the section of *Three vectors* that says how others write what the pages show
+NOTATIONS = "notations"  # the question of *Three vectors* that says how others write what the pages show
 OPEN_MENU = "take_along"  # the key of the menu, true while it is open
 OPENS_MENU = Field(APP, "opens_menu", False, address="menu", text=lambda _: "")
 """Whether an old address opens the menu."""
@@ -43,7 +43,7 @@ def take_along_menu(entry: PageEntry) -> None:
             EXPORT.value()
         save_pictures(entry.name)
         _session_file(entry)
-        notations = {"tab": NOTATIONS}
+        notations = {"question": NOTATIONS}
         st.page_link(path_of(entry_of("vectors")), label="Other notations", query_params=notations)
 
 

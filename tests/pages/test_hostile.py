@@ -11,7 +11,7 @@ from ui.navigation import PAGES, path_of
 
 WAYS = {
     "start": [{}, {"lectures": True}],
-    "vectors": [{"vectors_rules": True}],
+    "vectors": [{}, {"vectors_question": "rules"}, {"vectors_question": "pairs"}],
     "lookup": [{}, {"lookup_question": "records"}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}],

@@ -26,7 +26,7 @@ NAMED = {
     "vectors?tab=notations": "details[open] summary",
     "translate?tab=steps": "h3#all-the-numbers",
 }
-"""By links to a tab, to the first one, to a section of More and to all the numbers: what they name."""
+"""By links to a tab and to all the numbers: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
 
 

@@ -5,13 +5,19 @@ import pytest
 
 from attention_core.attention.scores import SCORES
 from pages.vectors.problem import PRESETS, trace_of
-from tests.support.app import charts, component_data, open_tab, set_fields, text_of
+from tests.support.app import charts, component_data, open_question, set_fields, text_of
 
 
 @pytest.fixture
 def page(visit):
-    """The workbench, its rules open, at a step that draws quickly, reached without drawing the start page first."""
-    return visit("vectors", step="query", rules="1")
+    """The workbench, at a step that draws quickly, reached without drawing the start page first."""
+    return visit("vectors", step="query")
+
+
+@pytest.fixture
+def rules(visit):
+    """The experiment with the rules."""
+    return visit("vectors", question="rules")
 
 
 def retype(page, table, row, column, number):
@@ -49,8 +55,7 @@ def pairs(page):
     return component_data(page, "nine_pairs")
 
 
-def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(visit):
-    page = visit("vectors")
+def test_it_opens_on_nine_pairs_and_three_arrows(page):
     shown = pairs(page)
     assert (len(shown["arrows"]), np.shape(shown["weights"])) == (3, (3, 3))
     assert (np.array(shown["arrows"]) != shown["from"]).any(1).tolist() == [True, False, False]
@@ -58,7 +63,6 @@ def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(visit):
     assert shown["neuron"]
     assert shown["values"] == [[1, 0], [0, 1]]
     assert not page.get("arrow_data_frame")
-    assert "vectors_scoring" not in [box.key for box in page.selectbox]
 
 
 def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
@@ -71,16 +75,17 @@ def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
         np.testing.assert_allclose(powers / powers.sum(1, keepdims=True), shown["weights"], atol=1e-12)
 
 
-def test_the_softmax_is_switched_off_and_told_in_the_address(page):
-    page.session_state["vectors_step"] = "weights"
-    choose(page, "toggle", "softmax", False)
-    assert any("A = S'" in formula.value for formula in page.latex)
+def test_the_softmax_is_switched_off_and_told_in_the_address(rules):
+    page = choose(rules, "toggle", "softmax", False)
     assert page.query_params["softmax"] in ("0", ["0"])
-    assert "The softmax is off" in text_of(open_tab(page, "try"))
+    assert "By these rules, x1 takes 0.177, 1.24, 1.24." in text_of(page)
+    assert all("The softmax is off" in text_of(open_question(page, slug)) for slug in ("elsewhere", "average"))
+    page.session_state["vectors_step"] = "weights"
+    assert any("A = S'" in formula.value for formula in open_question(page, "").latex)
 
 
 def test_who_has_no_pointer_chooses_the_row_whose_weight_is_changed(page):
-    open_tab(page, "try")
+    open_question(page, "elsewhere")
     page.selectbox(key="vectors_asks").set_value(2).run()
     assert page.selectbox(key="vectors_weight_of").label == "x3 takes from"
     page.button(key="vectors_cut").click().run()
@@ -91,15 +96,16 @@ def test_who_has_no_pointer_chooses_the_row_whose_weight_is_changed(page):
 
 @pytest.mark.parametrize("scoring", SCORES)
 def test_every_scoring_function_can_be_chosen(page, scoring):
-    choose(page, "selectbox", "scoring", scoring)
-    assert charts(page)
+    assert charts(sound(set_fields(page, scoring=scoring)))
 
 
-def test_scores_need_not_be_scaled_and_may_look_back_only(page):
+def test_scores_need_not_be_scaled_and_may_look_back_only(rules):
+    page = choose(rules, "selectbox", "scoring", "dot")
     scaled = np.array(pairs(page)["weights"])
     assert not np.allclose(pairs(choose(page, "toggle", "scaled", False))["weights"], scaled)
     assert page.query_params["scale"] in ("none", ["none"])
-    sound(show(choose(page, "toggle", "causal", True), "mask"))
+    choose(page, "toggle", "causal", True)
+    sound(show(open_question(page, ""), "mask"))
     assert page.session_state["vectors_step"] == "mask"
     assert np.triu(pairs(page)["weights"], 1).max() == 0
     page.session_state["lecture"] = True
@@ -110,7 +116,7 @@ def test_scores_need_not_be_scaled_and_may_look_back_only(page):
 def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
     line = PRESETS["huge"].line
     assert f"\n{line}" in text_of(choose(page, "selectbox", "preset", "huge"))
-    assert f"Before your changes: {line}" in text_of(choose(page, "selectbox", "scoring", "cosine"))
+    assert f"Before your changes: {line}" in text_of(set_fields(page, scoring="cosine"))
     choose(page, "selectbox", "preset", "equal")
     assert f"Before your changes: {PRESETS['equal'].line}" in text_of(retype(page, "K", 0, 0, -1))
 
@@ -135,10 +141,11 @@ def test_the_verdict_goes_when_x1_is_no_longer_nothing(page, change):
     if change == "drag":
         retype(page, "X", 0, 0, 2.0)
     elif change == "softmax":
-        choose(page, "toggle", "softmax", False)
+        set_fields(page, softmax=False)
     else:
-        open_tab(page, "try")
+        open_question(page, "elsewhere")
         page.button(key="vectors_cut").click().run()
+        open_question(page, "")
     assert not page.success
     assert page.session_state["vectors_tried"] == ""
 
@@ -165,7 +172,7 @@ def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):
 
 
 def test_slips_of_other_texts_are_put_right(page):
-    open_tab(page, "notations")
+    open_question(page, "notations")
     assert all(words in text_of(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
 
 
@@ -175,7 +182,7 @@ def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
 
 
 def test_what_was_typed_survives_leaving_the_page(page):
-    retype(page, "X", 0, 0, 42)
+    open_question(retype(page, "X", 0, 0, 42), "rules")
     page.slider(key="vectors_temperature").set_value(2.0).run()
     page.switch_page("pages/start/page.py").run()
     page.switch_page("pages/vectors/page.py").run()
@@ -185,8 +192,8 @@ def test_what_was_typed_survives_leaving_the_page(page):
 
 
 def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
-    open_tab(show(page, "scores"), "pairs")
-    assert "A neuron's weights belong to single inputs" in text_of(page)
+    open_question(page, "pairs")
+    assert "A weight for each of 9 pairs, made from the inputs. A neuron has 3" in text_of(page)
     assert "mixed effect: **exactly 0**" in text_of(page)
     page.toggle(key="vectors_deep").set_value(True).run()
     assert "mixed effect: **exactly 0**" in text_of(page)
@@ -214,17 +221,16 @@ def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_e
 
 
 def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_tables_together(page):
-    open_tab(page, "average")
+    open_question(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
     assert "lines are weights of **x1**" in text_of(page)
-    choose(page, "number_input", "size_d_v", 3)
-    assert "these have 3" in text_of(page)
+    assert "No: x1 is handed 15% x1 + 43% x2 + 43% x3" in text_of(page)
+    choose(open_question(page, "rules"), "number_input", "size_d_v", 3)
     choose(page, "number_input", "size_d_model", 4)
     held = page.session_state["vectors_cells"]
     assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
     assert held["X"][0] == [1, 0.5, 0, 0]
-    choose(page, "toggle", "softmax", False)
-    assert "The softmax is off" in text_of(page)
+    assert "these have 3" in text_of(open_question(page, "average"))
 
 
 def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page):
@@ -243,8 +249,8 @@ def test_a_lecture_takes_its_surprise_back_before_the_steps_and_stops_at_those_t
     for key in ("vectors_try", "vectors_try_reveal"):
         page.button(key=key).click().run()
     assert page.session_state["vectors_cells"]["X"] != before
-    sound(page.segmented_control(key="vectors_tab").set_value("steps").run())
-    assert (page.session_state["vectors_tab"], page.session_state["vectors_tried"]) == ("steps", "")
+    sound(page.segmented_control(key="vectors_question").set_value("numbers").run())
+    assert (page.session_state["vectors_question"], page.session_state["vectors_tried"]) == ("numbers", "")
     assert page.session_state["vectors_cells"]["X"] == before
     seen = [page.session_state["vectors_step"]]
     while not page.button(key="vectors_step_next").disabled:

@@ -74,7 +74,7 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
 
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page = visit(f"{app_url}/vectors?step=scores&rules=1")
-    wait_for_formula(page, "S_{1,2}")
+    page.locator(EDITOR).first.wait_for()
     settle(page)
     before = shares(page)
     type_into(page, 0, 0.55, "3")
@@ -86,8 +86,9 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     assert after != before
 
     page.get_by_role("link", name="Start").click()
-    page.get_by_role("heading", name="Three vectors").wait_for(state="detached")
+    page.get_by_role("heading", name="What if the rules were others?").wait_for(state="detached")
     page.get_by_role("link", name="Three vectors, nine pairs").first.click()
+    page.locator(".st-key-vectors_back button").click()
     wait_for_formula(page, "S_{1,2}")
     expect(page.locator("td.cell b")).to_have_text(after)
 
@@ -100,7 +101,7 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
 
 
 def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):
-    page = visit(f"{app_url}/vectors?tab=try")
+    page = visit(f"{app_url}/vectors?question=elsewhere")
     canvas = page.locator("[class*=st-key-vectors_weights] canvas.moving")
     canvas.click(position=moving_cell(canvas, 2, 0))
     page.get_by_text("x3 takes from").wait_for()

@@ -3,8 +3,8 @@
 import pytest
 import streamlit as st
 
+from pages.vectors import first_screen as screen
 from pages.vectors import tables as problem
-from pages.vectors import tabs
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def send(state, first, *, late=False):
     arrows = problem.problem_in_tables().tables["X"].tolist()
     moved = {"revision": -1 if late else 0, "sequence": 4, "moving": True, "active": 0}
     state["vectors_plane"] = {"moved": {**moved, "arrows": [list(first), *arrows[1:]]}}
-    tabs.on_drag()
+    screen.on_drag()
 
 
 def test_a_dragged_arrow_changes_its_table(state):

@@ -46,7 +46,7 @@ def test_arrow_keys_step_after_a_click_on_a_chip(visit, app_url):
 
 
 def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
-    page = lecture("vectors?tab=average&lecture=1")
+    page = lecture("vectors?question=average&lecture=1")
     page.locator("svg.marks text >> visible=true").first.wait_for()
     sizes = sorted(page.evaluate(SIZES))
     assert sizes[0] >= 16

@@ -55,7 +55,7 @@ def test_the_menu_begins_a_lecture_and_next_opens_its_next_item(app):
 
 def test_an_item_asks_its_question_and_then_tells(visit):
     item = item_of("15", 4)
-    page = visit("vectors", guided="15", item="4", lecture="1", tab="steps")
+    page = visit("vectors", guided="15", item="4", lecture="1", question="numbers")
     assert item.question not in text_of(page)
     page.button(key="lecture_item_ask").click().run()
     asked = page.segmented_control(key="lecture_try_guess")
@@ -94,7 +94,7 @@ def test_the_handout_has_pictures_questions_and_links_of_the_app():
     page = handout(lecture, "https://attention.example/app/")
     links = [unescape(link) for link in re.findall('href="([^"]+)"', page)]
     assert links[0] == "https://attention.example/app/"
-    assert links[3] == "https://attention.example/app/vectors?tab=steps&step=weights"
+    assert links[3] == "https://attention.example/app/vectors?question=numbers&step=weights"
     assert page.count("<img ") == len(lecture.items)
     assert "<b>values ✓</b>" in page
     assert lecture.items[0].notes[:40] not in page

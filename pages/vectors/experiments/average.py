@@ -1,0 +1,40 @@
+"""Is an output more than an average? Contexts inside the hull of the values."""
+
+import streamlit as st
+
+from attention_core.attention.wording import percent
+from attention_core.bounds.harmless import as_markdown
+from attention_core.device import to_array
+from pages.vectors import inputs
+from pages.vectors.charts import hull_chart
+from pages.vectors.inputs import Workbench
+from ui.chart import draw_chart
+
+draw_input = inputs.draw_input
+
+
+def answer(bench: Workbench) -> str:
+    """Say of what the chosen query's context is made."""
+    if not bench.trace.has_softmax:
+        return inputs.SOFTMAX_IS_OFF
+    weights, labels = bench.trace.weights(0, [bench.query])[0].tolist(), bench.trace.story.key_axis.labels
+    if sum(weights) < 1 - 1e-6:
+        return "A row with no weight left is handed zeros."
+    shares = " + ".join(
+        f"{percent(weight)} {as_markdown(label)}" for weight, label in zip(weights, labels, strict=True)
+    )
+    return f"No: {as_markdown(bench.label)} is handed {shares}, so it never leaves the values' hull."
+
+
+def draw(bench: Workbench) -> None:
+    """Draw the values, their hull and the contexts, where values have two dimensions."""
+    values, trace = to_array(bench.trace.value_of(0)), bench.trace
+    if values.shape[1] != 2:
+        st.caption(f"Only values of two columns can be drawn as points; these have {values.shape[1]}.")
+    elif trace.has_softmax:
+        weights, context = to_array(trace.weights(0, [bench.query]))[0], to_array(trace.context())
+        labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
+        chart = hull_chart(values, context, weights, labels, queries, bench.query)
+        draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
+        st.caption(f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(bench.label)}**.")
+    bench.draw_pairs()

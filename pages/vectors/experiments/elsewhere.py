@@ -1,0 +1,43 @@
+"""What if one weight were another? A weight is set, and the context is summed anew."""
+
+import streamlit as st
+
+from attention_core.attention.wording import percent
+from attention_core.bounds.harmless import as_markdown
+from pages.vectors.inputs import SOFTMAX_IS_OFF, Workbench, draw_workbench
+from pages.vectors.tables import CELL, EDITS, NAME, attention, describe_rows
+from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
+
+
+def draw_input() -> Workbench:
+    """Draw the example and its arrows; return the problem."""
+    return draw_workbench()
+
+
+def answer(bench: Workbench) -> str:
+    """Say what the chosen query takes."""
+    if not bench.trace.has_softmax:
+        return SOFTMAX_IS_OFF
+    shares = ", ".join(percent(weight) for weight in bench.trace.weights(0, [bench.query])[0].tolist())
+    then = "click a weight, or type one" if not bench.trace.edits else "what it is handed changes with that"
+    return f"{as_markdown(bench.label)} takes {shares}: {then}."
+
+
+def draw(bench: Workbench) -> None:
+    """Draw the weights, which can be set, and the context of the chosen query before and after."""
+    unedited, trace, query = attention(bench.problem), bench.trace, bench.query
+
+    def choose(row: int) -> None:
+        CELL.value |= {"query": row}
+
+    if trace.has_softmax:
+        left, right = st.columns(2, gap="large")
+        with left:
+            row = WeightsRow(EDITS, trace, [query], input_id=describe_rows(bench.problem), prefix="row ")
+            matrix_editor(row, choose)
+        with right:
+            show_contexts(unedited, trace, query)
+            show_weights_difference(NAME, unedited, trace)
+    else:
+        EDITS.draw(trace)
+    bench.draw_pairs()
