@@ -23,7 +23,8 @@ def answer(found: LookUp) -> str:
     heaviest = sorted(_weighed(found), key=attrgetter("weight"))[::-1][:3]
     if not heaviest:
         return "None: the keys have no words."
-    return f"Most weight: {', '.join(f'{literal(word.text)} {percent(word.weight)}' for word in heaviest)}."
+    words = ", ".join(f"{literal(word.text)} {percent(word.weight)}" for word in heaviest)
+    return f"{literal(found.text)} Most weight: {words}."
 
 
 def draw(found: LookUp) -> None:

@@ -6,6 +6,7 @@ from attention_core.evaluate.variants import variants_of
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
 from ui.computed import card_or_empty, model_or_fault
+from ui.labels import note
 from ui.layout import figures_table
 
 NARROW = "translator-none-256"
@@ -47,3 +48,4 @@ def draw(text: str) -> None:
         if card
     ]
     figures_table(("the decoder gets", "passes", "BLEU", "12 words or more"), *figures)
+    note("BLEU: 100 would be word for word as a person translated it.")
