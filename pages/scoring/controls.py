@@ -25,8 +25,6 @@ ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
 EDITS = EditList(NAME)
 SCORE = Field(NAME, "score", "dot", address="score", parse=one_of(SCORES))
 """The score whose weights are changed and taken along."""
-ALL = Field(NAME, "all", False, address="all")
-"""Whether all functions are compared, not two."""
 
 
 def arranged_vectors() -> Vectors:
@@ -77,12 +75,11 @@ def key_name(key: int) -> str:
 
 
 def draw_examples(vectors: Vectors) -> None:
-    """Draw the examples, the switch to all functions, and the note on the arranged vectors."""
+    """Draw the examples, and the note on the arranged vectors."""
     with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
-        ALL.widget(st.toggle, "All eight scores")
     st.caption(vectors.note or "Your own arrangement.")
 
 

@@ -23,10 +23,9 @@ GROW = """() => {
 """What stands above comes late."""
 NAMED = {
     "pixels?tab=learned": "h1",
-    "vectors?tab=notations": "details[open] summary",
     "translate?tab=steps": "h3#all-the-numbers",
 }
-"""By links to a tab and to all the numbers: what they name."""
+"""By links to an experiment and to all the numbers: what they name."""
 STROKES = re.compile(r"[?&]strokes=~1")
 
 

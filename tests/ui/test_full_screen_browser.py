@@ -20,7 +20,7 @@ def fill_screen(page, chart) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize("address", ["scoring", "translate?question=alignment"])
+@pytest.mark.parametrize("address", ["scoring?question=field", "translate?question=alignment"])
 def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(visit, app_url, address):
     page = visit(f"{app_url}/{address}")
     chart = page.get_by_test_id(CHART).first

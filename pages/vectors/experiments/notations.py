@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ui.labels import explain
+
 NOTATIONS = (
     (r"$W_Q$, $W_K$, $W_V$", r"$QW$, $KW$, $VW$; $W^Q$, $W^K$, $W^V$", "the projections that make $Q$, $K$ and $V$"),
     (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word"),
@@ -24,7 +26,8 @@ def answer(_: None) -> str:
 def draw(_: None) -> None:
     """Draw the names, and slips."""
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
-    st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
+    table = "\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows])
+    st.markdown(table, help=explain(table))
     st.caption(
         "Slips that you may meet: 28 × 28 pixels are 784, not 748; a mask is high, not low, where it matters; the "
         "paper of 2017 is called *Attention is all you need*."

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from pages.scoring import controls
-from pages.vectors import tables as problem
+from pages.vectors.experiments import rules
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def type_into(state, cells):
     state["tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}
     tables = []
-    problem.on_cells("t", "t_table_0", 4, tables.append)
+    rules.on_cells("t", "t_table_0", 4, tables.append)
     return tables[0]
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from attention_core.attention.scores import SCORES
-from tests.support.app import frames, open_page
+from tests.support.app import frames, open_page, open_question
 from tests.support.city_block import CityBlock
 
 
@@ -27,6 +27,7 @@ def test_it_is_compared_and_has_a_field(pages):
     bars = sent_data(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
+    open_question(pages, "field")
     assert [frame for frame in frames(pages) if "ends" in frame][-1]["name"].tolist()[-1] == "city block"
 
 
@@ -34,4 +35,5 @@ def test_it_is_chosen_and_stepped_through_in_the_workbench(pages):
     pages.query_params["step"], pages.query_params["rules"] = "scores", "1"
     open_page(pages, "pages/vectors/page.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
+    open_question(pages, "")
     assert CityBlock.explanation in [element.value for element in pages.markdown]

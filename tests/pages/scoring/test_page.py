@@ -7,8 +7,8 @@ import torch
 
 from attention_core.live_training.score_comparison import EXTENT, Vectors
 from attention_core.train.synthetic import draw_nearest
-from pages.scoring.training import worth_of_dividing
-from tests.support.app import component_data, frames, html_with, open_page, open_tab, set_fields, text_of
+from pages.scoring.experiments.trained import worth_of_dividing
+from tests.support.app import component_data, frames, html_with, open_page, open_question, set_fields, text_of
 
 PAGE = "pages/scoring/page.py"
 ALIKE = "Divided or not, about as much is found at every width."
@@ -16,7 +16,7 @@ ALIKE = "Divided or not, about as much is found at every width."
 
 def all_eight(app):
     """All functions, as they are drawn once they are asked for."""
-    return component_data(set_fields(app, all=True), "score_plane")["functions"]
+    return component_data(open_question(app, "all"), "score_plane")["functions"]
 
 
 def text(app):
@@ -34,12 +34,12 @@ def test_the_page_arrives_with_two_answers_and_compares_printed_and_divided_scor
     data = component_data(page, "score_plane")
     assert (data["names"], data["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
     assert "Largest weight" not in text(page)
-    table = html_with(open_tab(page, "printed"), "figures")
+    table = html_with(open_question(page, "printed"), "figures")
     rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
     assert len(rows) == 3
     assert rows[0]
     assert rows[0] == rows[1] == rows[2]
-    open_tab(page, "scale")
+    open_question(page, "scale")
 
     def largest(d_k):
         page.select_slider(key="scoring_d_k").set_value(d_k).run()
@@ -63,11 +63,11 @@ def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
 def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_too(page):
     names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
     assert [function["name"] for function in all_eight(page)] == names
-    fields = [frame for frame in frames(page) if "ends" in frame]
-    assert [name for half in fields for name in half["name"]] == names
     assert "Nearest to q is **k₁**" in text(page)
     additive = next(function for function in all_eight(page) if function["name"] == "additive")["scores"]
-    open_tab(page, "parameters")
+    fields = [frame for frame in frames(open_question(page, "field")) if "ends" in frame]
+    assert [name for half in fields for name in half["name"]] == names
+    open_question(page, "parameters")
     for key in (0, 2):
         page.segmented_control(key="scoring_active").set_value(key).run()
         nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
@@ -93,11 +93,11 @@ def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
 def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     app.query_params["vectors"] = ";".join([",".join(["1"] * d)] * 3)
     open_page(app, PAGE)
-    assert len(app.info) == 1
     data = component_data(app, "score_plane")
     assert data["bare"]
     assert data["names"] == ["q", "k₁", "k₂"]
     assert len(data["functions"]) == 8
+    assert "A field needs vectors of two numbers." in text(open_question(app, "field"))
 
 
 def test_the_arrangement_survives_leaving_the_page(page):
@@ -150,7 +150,7 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize(("slug", "rows"), [("trained", 4), ("projections", 3)])
 def test_scores_are_trained_on_demand_and_cached_for_everybody(page, short, slug, rows):
-    assert not open_tab(page, slug).get("vega_lite_chart")
+    assert not open_question(page, slug).get("vega_lite_chart")
     page.button(key="scoring_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
     assert html_with(page, "figures").count("<tr><td>") == rows
@@ -182,7 +182,7 @@ def test_learned_scores_saw_keys_in_the_upper_half_only():
 
 
 def test_another_rate_is_trained_anew_and_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
-    open_tab(page, "trained").button(key="scoring_train").click().run()
+    open_question(page, "trained").button(key="scoring_train").click().run()
     set_fields(page, rate=0.01)
     assert page.button(key="scoring_train")
     assert not page.get("vega_lite_chart")
@@ -194,7 +194,7 @@ def test_another_rate_is_trained_anew_and_waits_for_its_turn_in_the_queue(page, 
     assert queue.join(1)
     try:
         monkeypatch.setattr(queue, "max_waiting", 0)
-        open_tab(page, "trained").button(key="scoring_train").click().run()
+        open_question(page, "trained").button(key="scoring_train").click().run()
         assert "Many visitors" in text_of(page)
     finally:
         queue.leave(1)

@@ -56,7 +56,7 @@ def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
 
 
 def test_a_screen_comes_to_rest_though_its_charts_follow_its_width(lecture):
-    page = lecture("scoring?tab=scale&lecture=1")
+    page = lecture("scoring?question=scale&lecture=1")
     page.locator("svg.marks text >> visible=true").first.wait_for()
     page.wait_for_function(AT_REST)
 
@@ -119,7 +119,7 @@ def test_a_pads_tools_are_seen_while_the_pointer_moves_or_has_them_and_key_c_kee
 
 
 def test_dark_or_light_is_for_all_pages_and_loses_nothing(page, app_url):
-    page.goto(f"{app_url}/scoring?lecture=1&tab=parameters")
+    page.goto(f"{app_url}/scoring?lecture=1&question=parameters")
     page.wait_for_function("window.lecture?.on")
     settle(page)
     colour = "getComputedStyle(document.querySelector('.stApp')).colorScheme"

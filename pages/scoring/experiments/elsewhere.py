@@ -1,0 +1,36 @@
+"""What if one weight were another? A weight of one score is set, and the context is summed anew."""
+
+import streamlit as st
+
+from attention_core.attention.wording import percent
+from pages.scoring.controls import EDITS, NAME, SCORE
+from pages.scoring.inputs import Comparison, draw_comparison
+from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
+
+
+def draw_input() -> Comparison:
+    """Draw the plane, the examples, and the score whose weights are changed; return the comparison."""
+    compared = draw_comparison()
+    SCORE.widget(st.selectbox, "Weights of which score", list(compared.traces), width=190)
+    return compared
+
+
+def answer(compared: Comparison) -> str:
+    """Say what the query takes by the score."""
+    weights = compared.traces[SCORE.value].weights(0)[0].tolist()
+    shares = ", ".join(f"{name} {percent(weight)}" for name, weight in zip(compared.key_names, weights, strict=True))
+    return f"By {SCORE.value}, q takes {shares}: click a weight, or type one."
+
+
+def draw(compared: Comparison) -> None:
+    """Draw the weights, which can be set, and the context of the query before and after."""
+    trace = compared.traces[SCORE.value]
+    left, right = st.columns(2, gap="large")
+    with left:
+        row = WeightsRow(EDITS, trace, attention=SCORE.value, prefix=f"{SCORE.value}: ")
+        matrix_editor(row, lambda query: None)
+    with right:
+        unedited = trace.replace(())
+        show_contexts(unedited, trace, 0)
+        show_weights_difference(NAME, unedited, trace)
+    compared.draw_plane()

@@ -1,0 +1,59 @@
+"""Why divide by √dₖ? Weights of random vectors of any width, with the division and without."""
+
+import math
+from typing import NamedTuple
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.attention.wording import percent
+from attention_core.live_training import score_comparison as measures
+from pages.scoring.charts import scale_chart, weights_chart
+from pages.scoring.controls import NAME
+from ui.chart import draw_chart
+from ui.computed import cached_computation
+from ui.lecture.guided.items import GUIDED, REVEALED, STAGE
+from ui.state import Field, one_of
+
+D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
+"""Width of the random vectors whose weights are drawn."""
+TITLES = {"variance": "variance of the scores", "gradient": "size of the softmax's gradient"}
+
+
+class RandomWeights(NamedTuple):
+    """The weights of a random query over eight random keys, (8,) each."""
+
+    undivided: Tensor
+    divided: Tensor
+
+
+def draw_input() -> RandomWeights:
+    """Draw the width of the vectors; return weights of such vectors."""
+    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", measures.DIMENSIONS)
+    raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=0)[0]
+    return RandomWeights(raw.softmax(-1), (raw / math.sqrt(d_k)).softmax(-1))
+
+
+def answer(weights: RandomWeights) -> str:
+    """Say what one key takes; not before a guided lecture has revealed its own answer."""
+    if GUIDED.value and STAGE.value != REVEALED:
+        return ""
+    undivided, divided = (
+        f"**{percent(float(row.max()))}** (gradient {measures.softmax_jacobian_norm(row):.2f})" for row in weights
+    )
+    return f"Larger dot products let one key take all: here {undivided}, divided only {divided}."
+
+
+def draw(weights: RandomWeights) -> None:
+    """Draw the weights, and variance and gradient over the width."""
+    weights_column, *chart_columns = st.columns([1.15, 1, 1], gap="medium")
+    chart = weights_chart(*(row.tolist() for row in weights))
+    draw_chart(chart, key="scoring_row", alt="Weights of eight random keys", container=weights_column)
+    for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
+        alt = f"{title} over d_k, with and without the division by its square root"
+        draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt, container=column)
+
+
+@cached_computation(spinner="Drawing random vectors")
+def _measured() -> list[measures.ScaleRow]:
+    return measures.measure_scale()
