@@ -1,25 +1,20 @@
 """The first screen: the query, what a dictionary and the soft look-up return for it, and the records."""
 
 import html
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-import torch
-from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.wording import format_count, percent
 from attention_core.bounds.harmless import escape_hidden
-from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.inference import soft_lookup as core
 from pages.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
 from pages.lookup.table import BY, COMPARISONS, EDITS, NAME, QUERIES, QUERY, LookupRequest, guess_again
-from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour
-from ui.model_runs import pretrained_of
+from ui.meaning import meaning_encoder
 from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
@@ -27,7 +22,6 @@ from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 QUERY_BOX = "lookup_asked"
 BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
 MAX_LARGE_LETTERS = 24  # of a key or value; a longer one is written smaller
-TEXTS_PER_TURN = 16  # that are read before the next visitor computes
 MAX_OPEN_LETTERS, MAX_OPEN_RECORDS = 800, 10  # a list with more is scrolled
 MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
 MAX_TEXT_LETTERS = 400  # of a text of a record
@@ -66,24 +60,12 @@ def choose_encoder() -> dict[str, core.Encoder]:
     chosen = single_choice("Compared by", BY, COMPARISONS, on_change=guess_again)
     encoders = {"spelling": core.SPELLING}
     try:
-        if find_local(PACKAGE) is None:
-            raise ModelError(f"The sentence encoder MiniLM is not here. The Python package {PACKAGE} brings it.")
-        encoders["meaning"] = core.meaning(pretrained_of(PACKAGE), _encode)
+        encoders["meaning"] = meaning_encoder()
     except ModelError as error:
         if chosen == "meaning":
             st.info(f"{error_markdown(error)} Until then texts are compared by spelling.")
         return encoders
     return {chosen: encoders[chosen], **encoders}
-
-
-def _encode(texts: Sequence[str]) -> Tensor:
-    starts = range(0, len(texts), TEXTS_PER_TURN)
-    return torch.cat([_vectors(tuple(texts[start : start + TEXTS_PER_TURN])) for start in starts])
-
-
-@cached_computation(spinner="Reading the texts")
-def _vectors(texts: tuple[str, ...]) -> Tensor:
-    return core.sentence_vectors(pretrained_of(PACKAGE), texts)
 
 
 def draw_answer(request: LookupRequest, trace: AttentionTrace, query: int) -> None:

@@ -1,4 +1,4 @@
-"""The first screen of Start: a sentence translated without attention and with it, a question about a drawing.
+"""The demonstrations of Start, one at a time: a sentence translated both ways, or a question about a drawing.
 
 A server that has just begun shows both without any model: of one sentence and one question the answers lie in
 pages/start/answers.json, and a test holds them equal to what the models say. All else is computed when it is asked for.
@@ -29,7 +29,7 @@ from ui.hosting.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES, entry_of, path_of
 from ui.read_back import read_back
-from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
+from ui.state import BAD_VALUE_ERRORS, Field, component_message, one_of, plain_text, single_choice
 
 if TYPE_CHECKING:
     from attention_core.charts.chart import Chart
@@ -51,14 +51,36 @@ DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, t
 """Packed strokes; "" = the drawing that is there on arrival."""
 ANSWERED = Field(NAME, "answered", 0.0)
 """The time of the last stroke that the present answer is about."""
-HEIGHTS = {"none": 206, "dot": 184, "scene": 524}
+SENTENCE_DEMONSTRATION, DRAWING_DEMONSTRATION = "sentence", "drawing"
+DEMONSTRATIONS = {SENTENCE_DEMONSTRATION: "A sentence", DRAWING_DEMONSTRATION: "A drawing"}
+DEMONSTRATION = Field(
+    NAME,
+    "demonstration",
+    lambda: DRAWING_DEMONSTRATION if DRAWING.value or QUESTION_TEXT.value != QUESTION else SENTENCE_DEMONSTRATION,
+    address="show",
+    parse=one_of(DEMONSTRATIONS),
+)
+"""What is demonstrated; a link with a question or a drawing opens the drawing."""
+HEIGHTS = {"none": 234, "dot": 216, "scene": 524}
 """Pixels that the pictures take, kept for them while they come."""
+MAX_SCENE_WIDTH = 560  # pixels
 _aligned_words, _scene = component("aligned_words"), component("start_scene")
+
+
+def draw_demonstration() -> None:
+    """Draw the choice of a demonstration, and the one that is chosen."""
+    chosen = single_choice("Demonstration", DEMONSTRATION, DEMONSTRATIONS, label_visibility="collapsed")
+    if chosen == SENTENCE_DEMONSTRATION:
+        draw_translations()
+        return
+    with st.container(width=MAX_SCENE_WIDTH):
+        draw_scene()
 
 
 def draw_translations() -> None:
     """Draw a sentence and its translations, through one vector and with attention."""
-    TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.maximum)
+    label = "A sentence: what does a translator lose? Coloured is what only one of the two says."
+    TEXT.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum)
     text, translated = TEXT.value, first_answers()["words"]
     if text != SENTENCE:
         from attention_core.data.pieces import english_words
@@ -209,14 +231,15 @@ ACROSS = 3
 
 
 def draw_page_cards() -> None:
-    """Draw a card for every other page, in their order."""
+    """Draw a numbered card for every other page, in their order."""
     for first in range(1, len(PAGES), ACROSS):
-        for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
+        pages = enumerate(PAGES[first : first + ACROSS], first)
+        for column, (number, entry) in zip(st.columns(ACROSS, gap="medium"), pages, strict=False):
             with column.container(border=True, height="stretch"):
                 if image := _card(entry.name, st.context.theme.type or "light"):
                     url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
                     st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
-                st.page_link(path_of(entry), label=f"**{entry.title}**")
+                st.page_link(path_of(entry), label=f"**{number}. {entry.title}**")
                 st.caption(entry.promise)
 
 

@@ -1,21 +1,19 @@
-"""Start: what does attention change, on two live examples, and where do I go?"""
+"""Start: what would you like to know, what does attention change on a live example, and where do I go?"""
 
 import streamlit as st
 
-from pages.start.first_screen import draw_page_cards, draw_scene, draw_translations, first_answers
+from pages.start.first_screen import draw_demonstration, draw_page_cards, first_answers
+from pages.start.search import draw_search
+from ui.layout import section
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
-page_frame(
-    "start", "Type or draw: see what attention changes. Words that only one of two translations says are coloured."
-)
-sentence, scene = st.columns([1.4, 1], gap="large")
-with sentence:
-    draw_fragment(draw_translations)
-with scene:
-    draw_fragment(draw_scene)
+page_frame("start", "Attention compares what is asked with all there is, and takes most from what fits best.")
+with st.container(key="desk_start_search"):
+    draw_fragment(draw_search)
+draw_fragment(draw_demonstration)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()
-    st.divider()
+    section("The story, page by page")
     draw_page_cards()

@@ -23,7 +23,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
     page.add_init_script(f"({WATCH_SHIFTS})()")
     visit(f"{app_url}/{entry.url_path}")
     if entry.name == "start":
-        page.locator(".answers b").first.wait_for()
+        page.locator(".st-key-start_dot_words").wait_for()
     else:
         page.locator("[role=tab], .st-key-questions button").first.wait_for()
     settle(page)

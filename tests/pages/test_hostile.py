@@ -10,7 +10,7 @@ from tests.support.hostile import INPUTS
 from ui.navigation import PAGES, path_of
 
 WAYS = {
-    "start": [{}, {"lectures": True}],
+    "start": [{}, {"start_demonstration": "drawing"}, {"lectures": True}],
     "vectors": [{}, {"vectors_question": "rules"}, {"vectors_question": "pairs"}],
     "lookup": [{}, {"lookup_question": "records"}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],

@@ -112,7 +112,7 @@ CANVAS = component("*_pad_*[0-9]", draw_stroke)
 
 VISITS: dict[str, tuple[Action, ...]] = {
     "train": (CANVAS, button_group("train_lesson"), QUESTION),
-    "": (text_input("start_text", SENTENCES), button("start_q_*")),
+    "": (text_input("start_text", SENTENCES), button_group("start_demonstration"), button("start_q_*")),
     "lookup": (
         button_group("lookup_preset"),
         text_input("lookup_asked", ("neural networks", "translation", "image recognition")),

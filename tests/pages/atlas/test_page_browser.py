@@ -142,7 +142,7 @@ def test_the_framed_cell_stays_in_view_when_the_lecture_is_switched_on(page, app
     page.locator("canvas.map").wait_for()
     painted(page)
     page.get_by_test_id("stCheckbox").get_by_text("Lecture mode").click()
-    page.wait_for_function(f"window.lecture?.on && {MAP}.large > 1 && {FITTED}")
+    page.wait_for_function(f"window.lecture?.on && {MAP}?.large > 1 && {FITTED}")
     painted(page)
     part, (row, column) = page.evaluate(f"[{MAP}.viewRange(), {MAP}.mark]")
     assert part["top"] <= row <= part["bottom"] - 1

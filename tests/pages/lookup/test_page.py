@@ -279,7 +279,7 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
 
 
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
-    monkeypatch.setattr("pages.lookup.first_screen.find_local", lambda name: None)
+    monkeypatch.setattr("ui.meaning.find_local", lambda name: None)
     take(page, "Ask a text")
     assert "MiniLM is not here" in text_of(page)
     assert not page.error

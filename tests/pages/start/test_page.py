@@ -25,7 +25,7 @@ from pages.start.first_screen import (
 )
 from pages.start.live_answers import digits_of
 from pages.start.prepared import answers
-from tests.support.app import data_of, html_of, set_fields, set_value, text_of
+from tests.support.app import data_of, html_of, open_question, set_fields, set_value, text_of
 from ui.navigation import PAGES
 from ui.state import BAD_VALUE_ERRORS
 
@@ -65,6 +65,7 @@ def test_the_sentence_loses_its_cat_without_attention_and_an_unclear_question_is
         for name in ("none", "dot")
     ]
     assert alone == [["chien"], ["petit", "chat"]]
+    set_fields(page, demonstration="drawing")
     assert not page.warning
     set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
     assert "People would answer differently" in page.warning[0].value
@@ -123,6 +124,7 @@ def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_n
 
 
 def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
+    set_fields(page, demonstration="drawing")
     set_value(page.text_input(key="start_asked"), "what colour is the 8?")
     assert data_of(page, "start_scene")["said"][1][1] == "purple"
     set_value(page.text_input(key="start_asked"), "why?")
@@ -162,3 +164,35 @@ def test_strokes_of_a_browser_come_back_as_they_were_sent():
 def test_what_is_no_drawing_is_not_taken(message):
     with pytest.raises(BAD_VALUE_ERRORS):
         sent_drawing(message)
+
+
+def test_nothing_is_looked_up_before_a_letter_and_a_word_finds_questions_with_their_weights(page):
+    from pages.start.search import HAS_ENCODER
+
+    was_loaded = HAS_ENCODER.is_set()
+    assert "Found by attention" not in text_of(page)
+    assert HAS_ENCODER.is_set() == was_loaded, "no model is loaded for an empty box"
+    assert "Found by attention" not in text_of(set_fields(page, search=" ?! "))
+    told = text_of(set_fields(page, search="Can one vector hold a long sentence?"))
+    assert "by meaning, at temperature 0.05." in told
+    links = [link.proto for link in page.get("page_link") if "question=" in link.proto.query_string]
+    assert (links[0].page, links[0].query_string) == ("translate", "question=length")
+    weights = [float(share) for share in re.findall(r"--share:([\d.e-]+)", html_of(page))]
+    assert len(links) == len(weights) == 3
+    assert weights == sorted(weights, reverse=True)
+    assert sum(weights) <= 1
+    page.switch_page("pages/translate/page.py").run()
+    assert open_question(page, "length").title[0].value == "Can one vector hold a sentence of any length?"
+
+
+def test_a_misspelt_question_is_found_by_spelling_where_there_is_no_encoder(page, monkeypatch):
+    monkeypatch.setattr("ui.meaning.find_local", lambda name: None)
+    told = text_of(set_fields(page, search="softmx temprature"))
+    assert "by spelling, at temperature 0.05." in told
+    assert len(re.findall("--share:", html_of(page))) == 3
+
+
+def test_a_link_with_a_question_opens_the_drawing(visit):
+    page = visit("start", q="what colour is the 8?")
+    assert page.segmented_control(key="start_demonstration").value == "drawing"
+    assert data_of(page, "start_scene")["said"][1][1] == "purple"

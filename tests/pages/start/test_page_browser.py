@@ -13,6 +13,7 @@ def answered(page) -> str:
 
 def test_drawing_is_live_from_the_first_touch_and_comes_back(visit, app_url):
     page = visit(app_url)
+    page.get_by_text("A drawing", exact=True).click()
     page.get_by_label("A question").fill("how many digits are there?")
     page.get_by_label("A question").press("Enter")
     expect(page.locator(".answers b").last).to_have_text("5")
@@ -31,7 +32,7 @@ def test_drawing_is_live_from_the_first_touch_and_comes_back(visit, app_url):
 
 
 def test_keys_draw_too(visit, app_url):
-    page = visit(app_url)
+    page = visit(f"{app_url}/?show=drawing")
     page.locator("svg[role=img]").focus()
     before = page.locator(".ink polyline").count()
     for key in ("Space", *["ArrowDown"] * 8, "Space"):
@@ -47,3 +48,15 @@ def test_a_typed_sentence_is_translated_both_ways(visit, app_url):
     page.get_by_label("A sentence").fill("The white cat is sleeping under the table.")
     page.get_by_label("A sentence").press("Enter")
     expect(page.locator("p:not(.tip)", has_text="blanc looks most at white")).to_be_visible()
+
+
+def test_questions_are_found_while_one_types_and_open_their_experiment(visit, app_url):
+    page = visit(app_url)
+    box = page.get_by_label("What would you like to know")
+    box.press_sequentially("can one vector hold a long sentence")
+    link = page.get_by_role("link", name="Can one vector hold a sentence of any length?")
+    expect(link).to_be_visible()
+    expect(page.get_by_text("by meaning, at temperature 0.05")).to_be_visible(timeout=60_000)
+    expect(box).to_have_value("can one vector hold a long sentence")
+    link.click()
+    page.get_by_role("heading", name="Can one vector hold a sentence of any length?").wait_for()

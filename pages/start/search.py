@@ -1,0 +1,82 @@
+"""The question that Start asks: a soft look-up among the questions of all pages, by spelling, then by meaning."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ui.component import component
+from ui.hosting.bounds import SEARCH_LETTERS
+from ui.labels import note
+from ui.navigation import PAGES, path_of
+from ui.state import Field, component_message, plain_text
+
+if TYPE_CHECKING:
+    from attention_core.inference.soft_lookup import Encoder
+
+TEMPERATURE, N_NEAREST = 0.05, 3
+LABEL, EXAMPLE = "What would you like to know about attention?", "can one vector hold a sentence?"
+TEXT = Field("start", "search", "", address="search", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.maximum])
+EXPERIMENT_OF = {
+    question.text: (entry, question.slug) for entry in reversed(PAGES) for question in reversed(entry.questions)
+}
+"""The page and the slug of each question; where several pages ask the same, those of the first page."""
+HAS_ENCODER = Event()
+"""Whether the sentence encoder has been loaded, which takes seconds."""
+_box = component("question_box", folder="pages/start")
+
+
+def draw_search() -> None:
+    """Draw the box, and the questions that are nearest to what stands in it; until a letter does, nothing is loaded."""
+    data = {"label": LABEL, "example": EXAMPLE, "text": TEXT.value, "max": SEARCH_LETTERS.maximum}
+    _box(key="start_search_box", data=data, default={"text": None}, on_text_change=_on_text)
+    with st.container(key="start_nearest"):
+        nearest = st.empty()
+    if not any(map(str.isalnum, TEXT.value)):
+        return
+    from attention_core.hub.model import ModelError
+    from attention_core.inference.soft_lookup import SPELLING
+    from ui.meaning import meaning_encoder
+
+    if not HAS_ENCODER.is_set():
+        with nearest.container():
+            _draw_nearest(SPELLING, "spelling")
+    try:
+        encoder, comparison = meaning_encoder(), "meaning"
+        HAS_ENCODER.set()
+    except ModelError:
+        encoder, comparison = SPELLING, "spelling"
+    with nearest.container():
+        _draw_nearest(encoder, comparison)
+
+
+def _on_text() -> None:
+    text = component_message("start_search_box", "text")
+    if isinstance(text, str):
+        TEXT.value = plain_text(text)[: SEARCH_LETTERS.maximum]
+
+
+def nearest_questions(text: str, encoder: Encoder) -> list[tuple[str, float]]:
+    """Return the questions with the largest weights, and these, the largest first."""
+    from attention_core.inference.soft_lookup import Records, soft_lookup
+
+    questions = tuple(EXPERIMENT_OF)
+    weights = soft_lookup(Records(questions, questions), [text], TEMPERATURE, encoder).weights()[0].tolist()
+    return sorted(zip(questions, weights, strict=True), key=lambda pair: -pair[1])[:N_NEAREST]
+
+
+def _draw_nearest(encoder: Encoder, comparison: str) -> None:
+    from attention_core.attention.wording import percent
+
+    for question, weight in nearest_questions(TEXT.value, encoder):
+        entry, slug = EXPERIMENT_OF[question]
+        bar, link = st.columns([1, 3.4], vertical_alignment="center")
+        bar.html(f'<div class="weight"><i style="--share:{weight}"></i>{percent(weight)}</div>')
+        label = f"**{question}** {entry.title}"
+        link.page_link(path_of(entry), label=label, query_params={"question": slug})
+    note(
+        f"Found by attention: a soft look-up among {len(EXPERIMENT_OF)} questions, by {comparison}, at temperature "
+        f"{TEMPERATURE}. *Look up softly* explains it."
+    )
