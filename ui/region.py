@@ -54,7 +54,7 @@ class Region:
         (rows, columns), message, shares = after.shape, f"{self._page}_brush", traces[0].has_softmax
         ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())) if high is None else high)
 
-        def take() -> None:
+        def on_brushed() -> None:
             cells = (component_message(message, "brushed") or {}).get("cells")
             if isinstance(cells, list):
                 self._cells.value = [cell for cell in cells if type(cell) is int and 0 <= cell < rows * columns]
@@ -74,7 +74,7 @@ class Region:
                         "chosen": [cell for cell in self._cells.value if cell < rows * columns],
                     },
                     default={"brushed": None},
-                    on_brushed_change=take,
+                    on_brushed_change=on_brushed,
                 )
                 st.caption(f"{len(self._cells.value)} of {rows * columns} {self._keys} are chosen.")
             change, colours = difference(before, after)
@@ -82,9 +82,9 @@ class Region:
                 with st.container(width=size, gap="xsmall"):
                     faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
                     layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
-                    percentage, words = change * (100 if shares else 1), "How much each weight changed"
+                    percentage, alt = change * (100 if shares else 1), "How much each weight changed"
                     tooltip = f"changed by {{}}{' percentage points' * shares}"
-                    draw_layers(layers, percentage, key, words, size=size, axis=self._keys, tooltip=tooltip)
+                    draw_layers(layers, percentage, key, alt, size=size, axis=self._keys, tooltip=tooltip)
                     if shares:
                         write_moved_share(change)
                     else:

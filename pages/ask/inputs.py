@@ -16,7 +16,7 @@ from ui.take_along import take_along
 WALK = Walk(NAME, label="Look")
 
 
-class AskedScene(NamedTuple):
+class SceneWithQuestion(NamedTuple):
     """A drawing, a question about it, its answers, and the container beside the pad."""
 
     drawing: PadScene
@@ -26,7 +26,7 @@ class AskedScene(NamedTuple):
     beside: DeltaGenerator
 
 
-def draw_asked_scene() -> AskedScene:
+def draw_scene_and_question() -> SceneWithQuestion:
     """Draw the pad, and beside it the box of the question."""
     pad_column, beside = columns_beside_pad()
     with pad_column:
@@ -36,4 +36,4 @@ def draw_asked_scene() -> AskedScene:
         reading, _ = draw_question(drawing)
     learned, answer = learned_and_edited(drawing, reading)
     take_along(lambda: export_glimpse(drawing, reading.question, answer))
-    return AskedScene(drawing, reading, learned, answer, beside)
+    return SceneWithQuestion(drawing, reading, learned, answer, beside)

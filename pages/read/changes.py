@@ -52,11 +52,11 @@ class ChangedReading(NamedTuple):
 
     def describe(self) -> str:
         """Say what is read, and what was read as learned."""
-        before, now = (reading.digits or "nothing" for reading in (self.drawing.reading, self.reading))
+        before, after = (reading.digits or "nothing" for reading in (self.drawing.reading, self.reading))
         if not self.is_changed:
             return f"It reads **{before}**."
-        end = "" if self.reading.is_finished else " and comes to no end"
-        return f"Now it reads **{now}**{end}; as learned, **{before}**."
+        ending = "" if self.reading.is_finished else " and comes to no end"
+        return f"Now it reads **{after}**{ending}; as learned, **{before}**."
 
 
 def read_changed(drawing: ReadDrawing) -> ChangedReading:

@@ -5,21 +5,21 @@ import numpy as np
 from attention_core.data.questions import ANSWERS, answer_in_words
 from attention_core.device import to_array
 from pages.ask.first_screen import EDITS, NAME
-from pages.ask.inputs import AskedScene, draw_asked_scene
+from pages.ask.inputs import SceneWithQuestion, draw_scene_and_question
 from ui.edits import draw_outcome
 from ui.region import Region
 
 REGIONS = Region(NAME, EDITS, "regions")
 NAMES = [answer_in_words(answer) for answer in ANSWERS]
-draw_input = draw_asked_scene
+draw_input = draw_scene_and_question
 
 
-def answer(scene: AskedScene) -> str:
+def answer(scene: SceneWithQuestion) -> str:
     """Say what the visitor's changes make of the answer."""
     return REGIONS.describe(NAMES, *_probabilities(scene))
 
 
-def draw(scene: AskedScene) -> None:
+def draw(scene: SceneWithQuestion) -> None:
     """Draw the last look, to be brushed over, and the answer before and after."""
     n_looks = scene.reading.question.n_looks
     traces = [scene_answer.looks[n_looks - 1] for scene_answer in (scene.learned, scene.answer)]
@@ -31,5 +31,5 @@ def draw(scene: AskedScene) -> None:
         draw_outcome(NAMES, *_probabilities(scene))
 
 
-def _probabilities(scene: AskedScene) -> tuple[np.ndarray, np.ndarray]:
+def _probabilities(scene: SceneWithQuestion) -> tuple[np.ndarray, np.ndarray]:
     return to_array(scene.learned.probabilities), to_array(scene.answer.probabilities)

@@ -43,11 +43,11 @@ def _read_among(strokes: list[Stroke], pieces: list[Stroke]) -> ClutteredDigit:
 
 def answer(inputs: tuple[list[ClutteredDigit], DeltaGenerator]) -> str:
     """Say what is read alone, and in most clutter."""
-    alone, *_, most = inputs[0]
-    digit = alone.probabilities[0].argmax()
-    learned, equal = most.probabilities.argmax(1)
+    uncluttered, *_, cluttered = inputs[0]
+    digit = uncluttered.probabilities[0].argmax()
+    learned, equal = cluttered.probabilities.argmax(1)
     verb = "still reads" if learned == digit else "reads"
-    pieces = format_count(most.n_pieces, "pieces")
+    pieces = format_count(cluttered.n_pieces, "pieces")
     return f"Alone it reads **{digit}**; among {pieces} it {verb} **{learned}**, with every weight equal **{equal}**."
 
 
