@@ -12,6 +12,7 @@ from pages.model.glance import NAME, Selection, chosen_layers, is_off
 from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
+from pages.model.scene import draw_head_scene, fits_scene
 from ui.labels import error_markdown
 from ui.model_runs import RunRequest, run_of
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
@@ -44,7 +45,10 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     if is_changed:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
-    token_view(run, trace, selection.head)
+    if fits_scene(run, trace, selection.head):
+        draw_head_scene(trace, selection.head, min(selection.query, trace.n_queries - 1))
+    else:
+        token_view(run, trace, selection.head)
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):

@@ -204,7 +204,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "model": (
         Action("text_area", "model_text_*", SENTENCES),
         Action("vega_lite_chart", "model_heads_*"),
-        component("model_tokens", click_item("chosen", "row", "queries")),
+        component("model_tokens_scene", click_item("chosen", "row", "queries")),
         button("model_example_*"),
         Action("selectbox", "model_ranked"),
         QUESTION,

@@ -12,13 +12,15 @@ from tests.support.on_page import assert_fits, moving_cell, settle, submit
 
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
+LONG_TEXT = "The animal did not cross the wide street because it was too tired, so it lay down and it slept all day."
+"""Of more tokens than a scene has."""
 TIP = ".st-key-model_tokens .tip"
 
 
 @pytest.fixture
 def visitor(visit, app_url):
     """The page on one head of the model that comes as a package, painted."""
-    page = visit(f"{app_url}/model?head=encoder.1.self:8&token=3")
+    page = visit(f"{app_url}/model?head=encoder.1.self:8&token=3&text_encoder={LONG_TEXT}")
     page.locator(HEADS).wait_for(timeout=90_000)
     page.locator(TOKENS).first.wait_for()
     settle(page)
@@ -164,3 +166,15 @@ def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_pat
     page.get_by_role("button", name="Load it, with the same words").click(timeout=60_000)
     expect(page.locator(".st-key-model_text_decoder textarea")).to_have_value("Mary has a red car.")
     expect(page.get_by_text("On the key’s side", exact=True)).to_be_visible(timeout=60_000)
+
+
+def test_of_a_short_text_a_scene_is_drawn_and_the_page_follows_its_query(visit, app_url):
+    page = visit(f"{app_url}/model")
+    say = page.locator(".scene .say")
+    expect(say).to_contain_text("is from “animal”", timeout=90_000)
+    page.get_by_role("button", name="tired: ask from here").click()
+    page.get_by_role("heading", name=re.compile("tired looks at")).wait_for()
+    settle(page)
+    assert "token=" in page.url
+    page.get_by_role("button", name="scores").click()
+    expect(say).to_contain_text("gets a score")

@@ -1,0 +1,30 @@
+"""The scene of a head over a short text: what the chosen token asks the others, and what it takes."""
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.view.page import pieces
+from attention_core.attention.view.scene import scene_data
+from attention_core.explain.heads import is_self_attention
+from attention_core.hub.run import ModelRun, patches_of
+from pages.model import glance
+from ui.scene import draw_scene, scene_choice
+
+MAX_KEYS = 24
+SCENE = "model_tokens"
+
+
+def fits_scene(run: ModelRun, trace: AttentionTrace, head: int) -> bool:
+    """Return whether a head's attention over a text is drawn as a scene: few tokens, and weights of a softmax."""
+    is_short = is_self_attention(trace) and trace.n_keys <= MAX_KEYS and trace.has_softmax
+    return is_short and patches_of(run, trace) is None and not run.tiles and not glance.is_off(trace, head)
+
+
+def draw_head_scene(trace: AttentionTrace, head: int, query: int) -> None:
+    """Draw the scene of a head at a query; another one is chosen in it."""
+
+    def on_choose() -> None:
+        if choice := scene_choice(SCENE, trace.n_queries, trace.n_keys):
+            glance.choose(query=choice.row)
+
+    labels = [text for text, _ in pieces(trace.story.key_axis.labels)]
+    data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
+    draw_scene(SCENE, data | {"query": query, "plays": True, "canChange": False}, on_choose)
