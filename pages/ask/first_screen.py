@@ -260,7 +260,7 @@ def chain_surprise() -> TryThis:
         act,
         outcome,
         "ask_answer",
-        hides=":is(.st-key-ask_answer, .st-key-numbers)",
+        hides=".st-key-numbers",
     )
 
 

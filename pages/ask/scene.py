@@ -13,6 +13,7 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
 from ui.chart import note_picture, picture_address
 from ui.scene import draw_picture_scene
+from ui.try_this import GUESSING, TRY_STAGE
 
 NAME = "ask"
 N_ANSWERS = 3
@@ -44,6 +45,7 @@ def draw_question_scene(
         looks, picture_address(image_png(canvas)), words[:n_looks], _likeliest(answer), _likeliest(uniform)
     )
     data |= {"query": chosen, "isEven": is_uniform, "note": NOTE, "plays": True}
+    data["covered"] = TRY_STAGE[NAME].value == GUESSING
     draw_picture_scene(NAME, data, on_look, on_uniform)
 
 

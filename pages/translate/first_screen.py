@@ -98,7 +98,7 @@ def longer_sentence() -> TryThis:
         act,
         outcome,
         "translate_pair",
-        hides=".st-key-translate_pair",
+        hides=":is(.st-key-desk_translate_models, .st-key-numbers)",
     )
 
 

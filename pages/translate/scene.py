@@ -14,6 +14,7 @@ from ui import translators as network
 from ui.chart import note_picture
 from ui.computed import cached_computation
 from ui.scene import SceneChoice, draw_scene, scene_choice
+from ui.try_this import GUESSING, TRY_STAGE
 
 NAME = f"{network.NAME}_pair"
 EVEN = "every French word looks at all English words alike"
@@ -37,6 +38,7 @@ def draw_translation_scene(
         "focus": "vector" if models[focus].view.is_single else "attention",
         "forced": n_forced_words(traced),
         "plays": True,
+        "covered": TRY_STAGE[network.NAME].value == GUESSING,
     }
     data = (_attention_data(traced, text) if attentive_slot else _words_alone(traced, text)) | data
     if attentive_slot != focus:

@@ -42,10 +42,13 @@ export class PictureScene extends ScenePlayer {
     inLine(this.lookButtons, () => {}, (row) => this.choose(row));
     this.layOut();
     this.takeRow();
-    if (isFirst && data.plays && !wantsLessMotion()) {
+    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays);
+    if (data.covered || (plays && !wantsLessMotion())) {
+      this.stop();
       this.row = 0;
       this.takeRow();
-      this.playOnArrival();
+      if (data.covered) this.show(0);
+      else this.playOnArrival();
     } else {
       this.time = this.timeline.end;
       this.stop();

@@ -38,9 +38,12 @@ export class SceneView extends ScenePlayer {
     this.names = ["vector", "asks", "scores", "softmax", "takes", "says"].filter((name) => this.hasStep(name));
     this.timeline = new Timeline(this.names);
     if (!isSameWords) keepFocus(root, () => this.build());
-    if (isFirst && data.plays && data.focus !== "vector" && !wantsLessMotion()) {
-      this.weights = this.targetWeights();
-      this.playOnArrival();
+    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && data.focus !== "vector");
+    if (data.covered || (plays && !wantsLessMotion())) {
+      this.stop();
+      Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
+      if (data.covered) this.show(0);
+      else this.playOnArrival();
       return;
     }
     if (!isSameWords) {

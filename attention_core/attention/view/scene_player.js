@@ -36,6 +36,15 @@ export class ScenePlayer {
     return !(data.answered < this.sent);
   }
 
+  // While a guess is asked for it stands at its beginning, and nothing in it can be chosen; returns whether that is over now.
+  cover(isCovered) {
+    const isRevealed = Boolean(this.isCovered) && !isCovered;
+    this.isCovered = Boolean(isCovered);
+    this.frame.inert = this.bar.inert = this.isCovered;
+    this.root.classList.toggle("covered", this.isCovered);
+    return isRevealed;
+  }
+
   playOnArrival() {
     this.show(0);
     setTimeout(() => { if (!this.isTouched) this.play(); }, WAIT);

@@ -195,12 +195,12 @@ def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
     page.button(key=f"{NAME}_preset_Threes").click().run()
     set_fields(page, edits=(EQUAL_WEIGHTS,))
     page.button(key=f"{NAME}_try").click().run()
-    assert ".st-key-ask_answer, .st-key-numbers) { opacity: 0; visibility: hidden" in html_of(page), (
-        "what tells it is hidden"
-    )
+    assert ".st-key-numbers { opacity: 0; visibility: hidden" in html_of(page), "what tells it is hidden"
+    assert data_of(page, "ask_scene")["covered"]
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
     assert answers(page) == ["orange"]
     assert len(data_of(page, "ask_scene")["looks"]) == 3
+    assert not data_of(page, "ask_scene")["covered"]
     assert "**Right**: After three looks it says *orange*" in page.success[0].value
     alike = re.search(r"forced to look everywhere alike, \*(.+)\*", page.success[0].value)[1]
     assert data_of(page, "ask_scene")["even"][0][0] == alike

@@ -226,3 +226,13 @@ def test_a_frame_takes_less_than_the_budget(opened):
         }}"""
     )
     assert mean < FASTEST_FRAME
+
+
+def test_while_a_guess_is_asked_for_nothing_is_told_and_the_scene_then_goes_to_the_answer(opened, dot):
+    page = opened(covered=True)
+    expect(say(page)).to_contain_text("squeezed into one vector")
+    assert not page.locator(".words .query:visible").filter(has_text="rouge").count()
+    expect(page.get_by_role("group", name="Steps")).to_be_hidden()
+    page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"covered": False})
+    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    expect(page.get_by_role("group", name="Steps")).to_be_visible()
