@@ -51,7 +51,7 @@ def boxes(page) -> list:
 
 def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_address(visitor):
     place = visitor.locator(HEADS).bounding_box()
-    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.5)
+    visitor.locator(HEADS).click(position={"x": place["width"] * 0.6, "y": place["height"] * 0.5})
     visitor.wait_for_url(re.compile(r"head=encoder\.\d\.self%3A[5-8]&"))
     layer, head = re.search(r"encoder\.(\d)\.self%3A(\d)", visitor.url).groups()
     visitor.get_by_text(f"layer {int(layer) + 1}, head {int(head) + 1}").first.wait_for()
