@@ -17,6 +17,7 @@ class SceneChoice(NamedTuple):
     weight: float | None = None  # its new weight, None = it is crossed out, or given back
     focus: str = ""  # "vector" or "attention" where that was chosen
     is_even: bool = False  # whether all keys are to get the same weight
+    is_reset: bool = False  # whether all weights are to be as learned
 
 
 def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
@@ -27,7 +28,8 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
         return None
     if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
         return None
-    return SceneChoice(row, key, weight, focus if focus in ("vector", "attention") else "", bool(message.get("even")))
+    focus = focus if focus in ("vector", "attention") else ""
+    return SceneChoice(row, key, weight, focus, bool(message.get("even")), message.get("reset") is True)
 
 
 def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None]) -> None:

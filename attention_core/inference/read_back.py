@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from attention_core.data.word_translations import expanded_english_words, gloss, lost_words
+from attention_core.data.word_translations import expanded_english_words, gloss, load_table, lost_words
 from attention_core.weights import WeightsError
 
 CORRECT, WRONG, LOST = "kept", "wrong", "lost"
@@ -53,6 +53,25 @@ def english_lost(french_words: Sequence[str], sentence: str) -> list[str]:
         return [words[index] for index in lost_words(french_words, sentence)]
     except WeightsError:
         return []
+
+
+def french_unfounded(french_words: Sequence[str], sentence: str) -> list[int]:
+    """Return which French words, from 0, mean nothing that stands in the English sentence; no short or unknown ones."""
+    words = {word.lower() for word in expanded_english_words(sentence)}
+    try:
+        table = load_table()
+    except WeightsError:
+        return []
+    meanings = (table.get(word.lower(), {}) if len(word) > SHORT else {} for word in french_words)
+    return [index for index, of in enumerate(meanings) if of and not words & {english.lower() for english in of}]
+
+
+def is_french_word(text: str) -> bool:
+    """Return whether a text is no mere piece of a French word: the table has it, or it has no letters."""
+    try:
+        return not any(map(str.isalpha, text)) or text in load_table() or text.lower() in load_table()
+    except WeightsError:
+        return True
 
 
 def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:

@@ -1,18 +1,16 @@
 """A translation as a scene: what every French word asks, and what would be said were it to look elsewhere."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
-from attention_core.attention.edits import UNIFORM, Edits, SetWeights
+from attention_core.attention.edits import Edits, SetWeights
 from attention_core.attention.view.scene import scaled_numbers, scene_data, shown_dimensions
 from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
 from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
 from attention_core.device import device_of, to_array
-from attention_core.inference.read_back import english_below, words_only_in
+from attention_core.inference.read_back import english_below, english_lost, french_unfounded, is_french_word
 from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation
 from attention_core.models.transformer import edited
 from attention_core.models.translator import CanTranslate, DecoderState
@@ -21,7 +19,6 @@ NOUNS = ("French word", "English word")
 N_ANSWERS = 3
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Weights of each word's heaviest key for which the answers are computed."""
-EVEN_RANGE = 1e-3  # weights of a word that differ by less count as equal
 Answer = tuple[str, float, bool]  # a piece's text, its probability, whether the translation has it
 IN_ENGLISH = READ_BACK | FAITHFUL
 
@@ -53,26 +50,25 @@ def _answers(probabilities: torch.Tensor, said: int | None) -> list[Answer]:
     best = probabilities.topk(N_ANSWERS).indices.tolist()
     if said is not None and said not in best:
         best[-1] = said
-    vocabulary = load_vocabulary()
-    texts = [END_LABEL if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in best]
-    return [
-        (text, round(float(probabilities[piece]), 4), piece == said) for text, piece in zip(texts, best, strict=True)
-    ]
+    return [(_piece_text(piece), round(float(probabilities[piece]), 4), piece == said) for piece in best]
+
+
+def _piece_text(piece: int) -> str:
+    """Return a piece as people read it; dots follow one with which no known word ends."""
+    text = END_LABEL if piece == END else strip_space_mark(load_vocabulary().text(piece))
+    return text if is_french_word(text) else f"{text}…"
 
 
 @torch.inference_mode()
 def changed_answers(
     model: CanTranslate, source: SourceSentence, ids: Sequence[int], rows: Sequence[int], heaviest: Sequence[int]
 ) -> dict[str, Any]:
-    """Return what would be said were all weights equal, and were those of the heaviest key of each position others."""
+    """Return what would be said were the weights of the heaviest key of each position others."""
     state, tried = _state_before(model, source), []
     for weight in TRIED_WEIGHTS:
         edits = [SetWeights(row, ((key, weight),)) for row, key in zip(rows, heaviest, strict=True)]
         tried.append(_answers_of(model, state, ids, rows, edits))
-    return {
-        "equal": _answers_of(model, state, ids, rows, UNIFORM),
-        "tips": {"keys": heaviest, "weights": TRIED_WEIGHTS, "answers": tried},
-    }
+    return {"tips": {"keys": heaviest, "weights": TRIED_WEIGHTS, "answers": tried}}
 
 
 def translation_scene(
@@ -80,13 +76,6 @@ def translation_scene(
 ) -> dict[str, Any]:
     """Return the data of a scene in which each French word is a query; `answers` are those at its first piece."""
     view = traced.view
-    of_words = [
-        [
-            (text, round(whole, 4) if is_said and not math.isnan(whole) else share, is_said)
-            for text, share, is_said in row
-        ]
-        for row, whole in zip(answers, view.probabilities, strict=True)
-    ]
     keys, firsts = [*traced.trace.story.key_axis.labels], [*view.first_key, traced.trace.n_keys]
     for word, first, stop in zip(view.source, firsts, firsts[1:], strict=False):
         if stop - first == 1:  # else its pieces have labels of their own
@@ -94,7 +83,7 @@ def translation_scene(
     data = scene_data(
         traced.trace, head, queries=view.first_piece, query_labels=view.target, key_labels=keys, nouns=NOUNS
     )
-    return data | {"answers": of_words, "glosses": word_glosses(traced, sentence)}
+    return data | {"answers": answers, "glosses": word_glosses(traced, sentence)}
 
 
 def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
@@ -102,25 +91,19 @@ def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
     return [*english_below(traced.view.target[:-1], sentence), ""]
 
 
-def vector_data(single: TracedTranslation, attentive: TracedTranslation | None, sentence: str) -> dict[str, Any]:
-    """Return what a translator says that has one vector alone, beside what one with attention says of the sentence."""
+def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
+    """Return what a translator says that has one vector alone, and what of the sentence is lost in it."""
     value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
-    rival = words if attentive is None else attentive.view.target
-    missing = words_only_in(rival, words)
-    weights = (
-        np.zeros((len(rival), 1))
-        if attentive is None
-        else to_array(attentive.trace.weights(0, attentive.view.first_piece))
-    )
-    is_even = np.ptp(weights, 1) < EVEN_RANGE
+    lost, known = english_lost(words[:-1], sentence), LOST.get((sentence, text), "")
+    if known and not single.forced:
+        lost = [word for word in lost if word in known.split()]
     return {
         "words": words,
         "glosses": word_glosses(single, sentence),
-        "wrong": words_only_in(words, rival),
-        "missing": missing,
-        "lost": sorted({int(weights[row].argmax()) for row in missing if not is_even[row]}),
+        "wrong": french_unfounded(words[:-1], sentence),
+        "lost": [index for index, word in enumerate(single.view.source) if word in lost],
         "english": IN_ENGLISH.get(text),
-        "lostText": None if single.forced else LOST.get((sentence, text)),
+        "lostText": known or ", ".join(lost),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],
         "size": value.shape[1],
     }

@@ -26,7 +26,7 @@ from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
-from ui.state import Field, plain_text
+from ui.state import Field, plain_text, whole_number
 from ui.style import page_style
 from ui.try_this import TRY_STAGE, TryThis
 
@@ -43,6 +43,8 @@ FIRST_QUESTION = "which digit is left of the blue one?"
 QUESTION = Field(
     NAME, "text", FIRST_QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.maximum]
 )
+GLIMPSE = Field(NAME, "number", -1, address="look", parse=whole_number)
+"""The chosen look, from 0; at first the last one that the question needs."""
 LAST_READ = Field(NAME, "last_read", FIRST_QUESTION)
 """The last question that could be read; its answer stays while a new one cannot."""
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
@@ -159,6 +161,7 @@ def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
         st.text_input,
         "Your question, in English",
         max_chars=QUESTION_BOX_LETTERS.maximum,
+        on_change=GLIMPSE.restore_default,
         label_visibility="collapsed",
         placeholder="what colour is the 7?",
     )
@@ -179,7 +182,12 @@ def _draw_examples(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for number, question in enumerate(suggested):
             text = f"{questions.format_question(question)}?"
-            st.button(text, key=f"ask_example_{number}", on_click=QUESTION.set, args=(text,))
+            st.button(text, key=f"ask_example_{number}", on_click=_take_example, args=(text,))
+
+
+def _take_example(text: str) -> None:
+    QUESTION.value = text
+    GLIMPSE.restore_default()
 
 
 def learned_and_edited(drawing: PadScene, reading: questions.ParsedQuestion) -> tuple[SceneAnswer, SceneAnswer]:
@@ -213,6 +221,7 @@ def draw_answer(
             reading.question.n_looks,
             chosen,
             is_uniform=is_uniform,
+            is_present=is_present,
             on_look=on_look,
             on_uniform=on_uniform,
         )
@@ -222,7 +231,10 @@ def draw_answer(
             st.caption(remark)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
-                note("*The shirt of the person kicking the ball*: first the ball, then the person, then the shirt.")
+                note(
+                    "Such a question is *the shirt of the person kicking the ball*: first the ball, then the person, "
+                    "then the shirt."
+                )
     return answer
 
 
@@ -254,7 +266,7 @@ def chain_surprise() -> TryThis:
     if (QUESTION.value, PAD.preset.value) != (CHAIN_QUESTION, PAD.first):
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question or drawing
     return TryThis(
-        "a question with a way to go",
+        "a question of three looks",
         f"*{CHAIN_QUESTION}* Follow it through the drawing. What will it answer?",
         (*CHAIN_OPTIONS, "something else"),
         act,

@@ -7,15 +7,13 @@ from attention_core import Role, Step
 from attention_core.data.questions import Question
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
-from pages.ask.first_screen import NAME, PadScene, draw_empty_weight, shaded_words
+from pages.ask.first_screen import GLIMPSE, NAME, PadScene, draw_empty_weight, shaded_words
 from ui.chart import draw_map
 from ui.player import Stepper, StepStyle, export_bar, show_all_numbers
-from ui.state import Field, single_choice, whole_number
+from ui.state import single_choice
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
 STEPS = Stepper(NAME, first="weights")
-GLIMPSE = Field(NAME, "number", -1, address="look", parse=whole_number)
-"""The chosen look, from 0; at first the last one that the question needs."""
 MAX_DIMENSIONS = 24  # of keys and values that are drawn: those that differ most from region to region
 
 

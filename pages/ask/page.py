@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.ask.first_screen import MODEL, NAME, chain_surprise, draw_answer, draw_question, scene_pad
+from pages.ask.first_screen import GLIMPSE, MODEL, NAME, chain_surprise, draw_answer, draw_question, scene_pad
 from pages.ask.inputs import WALK
-from pages.ask.numbers import GLIMPSE, STEPS, chosen_glimpse, draw_numbers, export_glimpse
+from pages.ask.numbers import STEPS, chosen_glimpse, draw_numbers, export_glimpse
 from ui.computed import model_or_stop
 from ui.layout import last_on_phone
 from ui.questions import draw_experiment, page_questions
@@ -25,9 +25,9 @@ def question_and_answer() -> None:
         with question_column:
             model_or_stop(MODEL)
             reading, is_present_question = draw_question(drawing)
+            try_this(NAME, chain_surprise())
             is_present = is_present_question and is_present_drawing
             answer = draw_answer(drawing, reading, is_present, chosen_glimpse(reading.question), GLIMPSE.set)
-            try_this(NAME, chain_surprise())
     page_questions(NAME, lambda: draw_numbers(drawing, reading.question, answer), players=(STEPS,))
     take_along(lambda: export_glimpse(drawing, reading.question, answer))
 

@@ -28,13 +28,14 @@ def draw_question_scene(
     chosen: int,
     *,
     is_uniform: bool,
+    is_present: bool,
     on_look: Callable[[int], None],
     on_uniform: Callable[[bool], None],
 ) -> None:
     """Draw the looks of an answer at a drawing, uint8 (height, width, 4), and what comes of them.
 
-    `uniform` is the answer were all weights equal, `chosen` a look, from 0, which is shown once all have been;
-    the callbacks get another one, and whether all weights are to be equal.
+    `uniform` is the answer were all weights equal, `chosen` a look, from 0, which is shown once all have been. What is
+    not present, but was asked last, rests. The callbacks get another one, and whether all weights are to be equal.
     """
     looks = answer.looks[:n_looks]
     for number, look in enumerate(looks, 1):
@@ -44,7 +45,7 @@ def draw_question_scene(
     data = picture_scene_data(
         looks, picture_address(image_png(canvas)), words[:n_looks], _likeliest(answer), _likeliest(uniform)
     )
-    data |= {"query": chosen, "isEven": is_uniform, "note": NOTE, "plays": True}
+    data |= {"query": chosen, "isEven": is_uniform, "note": NOTE, "plays": is_present}
     data["covered"] = TRY_STAGE[NAME].value == GUESSING
     draw_picture_scene(NAME, data, on_look, on_uniform)
 

@@ -31,6 +31,6 @@ def translations() -> None:
 
 page_frame(
     NAME,
-    "Without attention a network keeps **one vector**, with **attention** it looks back.",
+    "Without attention a network keeps **one vector** of a sentence. With **attention** it looks back at every word.",
 )
 page_body(translations)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from attention_core.attention.edits import Uniform
+from attention_core.attention.edits import UNIFORM, SetWeights, Uniform
 from attention_core.charts.words import word_weights
 from attention_core.device import to_array
 from attention_core.inference import translation_scene as core
@@ -44,7 +44,7 @@ def draw_translation_scene(
     if attentive_slot != focus:
         data["axes"] = None  # the steps below are those of another trace
     if single_slot:
-        data["vector"] = core.vector_data(models[single_slot], traced if attentive_slot else None, text)
+        data["vector"] = core.vector_data(models[single_slot], text)
     view, row = traced.view, min(WORD.value, len(traced.view.target) - 1)
     picture = partial(word_weights, view.source, view.target, to_array(view.weights), row, "")
     note_picture(picture, f"{network.TRANSLATORS[traced.translator]}: where “{view.target[row]}” looks")
@@ -66,13 +66,17 @@ def _attention_data(traced: TracedTranslation, text: str) -> dict[str, Any]:
     model, source, trace = network.model_of(traced.translator), read_source(text), traced.trace
     rows, ids = tuple(traced.view.first_piece), tuple(traced.translation.ids)
     data = core.translation_scene(traced, 0, _answers(model, source, ids, rows, tuple(trace.edits)), text)
+    data["equal"] = _answers(model, source, ids, rows, UNIFORM)
     if not trace.edits:
         data |= _changed_answers(model, source, ids, rows, tuple(trace.weights(0, rows).argmax(-1).tolist()))
-    n_heads, uniform = trace.n_heads, Uniform() in trace.edits
+    n_heads = trace.n_heads
     note = (
         f"Scores and weights are those of head 1 of {n_heads}; what is said comes of all heads." if n_heads > 1 else ""
     )
-    return data | {"isEven": uniform, "note": note}
+    set_rows = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
+    changed = [row for row, piece in enumerate(rows) if piece in set_rows]
+    is_edited = bool({*trace.edits} - {Uniform()})
+    return data | {"isEven": Uniform() in trace.edits, "changed": changed, "isEdited": is_edited, "note": note}
 
 
 def _words_alone(traced: TracedTranslation, text: str) -> dict[str, Any]:
@@ -89,7 +93,9 @@ def _words_alone(traced: TracedTranslation, text: str) -> dict[str, Any]:
 
 def _change(traced: TracedTranslation, choice: SceneChoice, text: str) -> None:
     """Change a weight of the chosen word, or let all words look at everything alike, or no longer."""
-    if choice.key is not None:
+    if choice.is_reset:
+        network.EDITS.reset()
+    elif choice.key is not None:
         change_arc(traced, choice.row, read_source(text).word_of[choice.key], choice.weight, text)
     elif choice.focus == "attention" and choice.is_even != (Uniform() in traced.trace.edits):
         if choice.is_even:

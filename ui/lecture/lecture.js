@@ -302,7 +302,9 @@ class Lecture {
   key(event) {
     if (!this.on || event.ctrlKey || event.metaKey || event.altKey || focused()?.matches(TYPING)) return;
     if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], [role=tab], input, canvas.moving")) return;
-    if (!event.isTrusted || !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
+    if (!event.isTrusted) return;
+    const isHeard = !window.dispatchEvent(new CustomEvent("lecturekey", { detail: event.key, cancelable: true }));  // by a scene
+    if (!isHeard && !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }

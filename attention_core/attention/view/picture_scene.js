@@ -33,16 +33,17 @@ export class PictureScene extends ScenePlayer {
 
   adopt(data, tell) {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
-    const isFirst = !this.data;
+    const isFirst = !this.data, isOther = this.data && JSON.stringify(this.data.looks) !== JSON.stringify(data.looks);
     if (this.data?.picture !== data.picture) this.image.src = data.picture;
     Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = data.note ?? "";
     this.looks.replaceChildren();
+    this.slider.hidden = data.looks.length > 1;
     this.lookButtons = data.looks.length < 2 ? [] : data.looks.map(({ label }) => make(this.looks, "button", "", label));
     inLine(this.lookButtons, () => {}, (row) => this.choose(row));
     this.layOut();
     this.takeRow();
-    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays);
+    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && !this.hasPlayed(data.looks));
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       this.row = 0;
@@ -50,6 +51,8 @@ export class PictureScene extends ScenePlayer {
       if (data.covered) this.show(0);
       else this.playOnArrival();
     } else {
+      if (isOther) Object.assign(this, { row: data.looks.length - 1 });
+      this.takeRow();
       this.time = this.timeline.end;
       this.stop();
       this.draw();
@@ -94,6 +97,12 @@ export class PictureScene extends ScenePlayer {
     this.takeRow();
     this.show(this.timeline.end);
     this.tell?.({ row: this.row, even: isEven });
+  }
+
+  showEnd() {
+    this.row = this.data.looks.length - 1;
+    this.takeRow();
+    super.showEnd();
   }
 
   // A look is over: the next one asks.
@@ -185,21 +194,21 @@ export class PictureScene extends ScenePlayer {
   captionOf(progress, scores, weights) {
     const { data, row, best, sample } = this, n = data.looks.length, { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
     const which = n > 1 ? `Look ${row + 1} of ${n}: ` : "";
-    if (name === "asks") return row ? `${which}with what it has found, the question asks **every region** again.` : `${which}${which ? "the" : "The"} question asks **every region** of the picture.`;
-    if (name === "scores") return `${which}${which ? "each" : "Each"} region gets a **score**. The bluer, the better it fits.`;
+    if (name === "asks") return `${which}${which ? "the" : "The"} question, above all its **pink words**${row ? " and what it has found so far" : ""}, asks **every region**.`;
+    if (name === "scores") return `${which}${which ? "each" : "Each"} region gets a **score**. The darker, the better it fits.`;
     if (name === "softmax" && this.isEven) return "All regions get the **same weight**, whatever their score.";
     if (name === "softmax" && sample !== null && progress.call > 0) {
-      const less = scores[best] - scores[sample];
-      return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is ${shortNumber(Math.round(Math.exp(less)))} times less.`;
+      const less = scores[best].toFixed(1) - scores[sample].toFixed(1), times = Number(Math.exp(less).toPrecision(2));
+      return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
     }
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes") {
       const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
-      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : "Each region hands over its numbers, **as much of them as its weight**.";
+      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each region hands over its numbers, **as much of them as its weight**.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
     const [text, share] = (this.isEven ? data.even : data.answer)[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
-    if (this.isEven) return `With every weight equal it says **${text}** (${asPercent(share)})${other === text ? "" : `; as learned, **${other}**`}.`;
-    return `Out of what it took comes **${text}** (${asPercent(share)})${other && other !== text ? `; with every weight equal, **${other}**` : ""}.`;
+    if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
+    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.`;
   }
 
   drawCells(progress, scores, weights) {
@@ -215,7 +224,7 @@ export class PictureScene extends ScenePlayer {
       if (scores[index] !== null && progress.score > 0 && progress.soften < 1) {
         const fit = high > low ? (scores[index] - low) / (high - low) : 0.5;
         pen.globalAlpha = progress.score * (1 - progress.soften) * (0.06 + 0.8 * fit * fit);
-        pen.fillStyle = ROLE_COLOURS.query;
+        pen.fillStyle = layout.ink;
         pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
       }
       if (progress.soften > 0 && weights[index] > 0) {
@@ -245,13 +254,13 @@ export class PictureScene extends ScenePlayer {
     return { size, places, bottom: y + 0.4 * size };
   }
 
-  // The words of the question, as dark as this look weighs them.
+  // The words of the question, as pink as this look weighs them.
   drawQuestion() {
     const { pen, data, row, asked: { size, places } } = this, { words } = data.looks[row], largest = Math.max(...words.map(([, weight]) => weight));
     words.forEach(([text, weight], at) => {
       const { x, y, w } = places[at];
       pen.globalAlpha = 0.4 * (weight / largest);
-      pen.fillStyle = ROLE_COLOURS.query;
+      pen.fillStyle = PINK;
       pen.fillRect(x - 3, y - size * 0.85, w + 6, size * 1.15);
       this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400 });
     });
@@ -329,14 +338,14 @@ export class PictureScene extends ScenePlayer {
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && at.w > 2.9 * size && at.h > 1.4 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
   }
 
   drawAnswer({ say }) {
     const { layout, data } = this, { box, scale, isNarrow } = layout, answers = this.isEven ? data.even : data.answer;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
-    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} ${asPercent(share)}`);
+    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, 3).forEach(([text, share, colour], place) => {

@@ -32,13 +32,14 @@ export class SceneView extends ScenePlayer {
     const isFirst = !this.data, before = this.data, { root } = this;
     if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
-    const isSameWords = before && String([before.keys, before.queries, before.vector?.words]) === String([data.keys, data.queries, data.vector?.words]);
+    const wordsOf = ({ keys, queries, vector, equal, isEdited }) => String([keys, queries, vector?.words, Boolean(equal), Boolean(isEdited)]);
+    const isSameWords = before && wordsOf(before) === wordsOf(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
     this.names = ["vector", "asks", "scores", "softmax", "takes", "says"].filter((name) => this.hasStep(name));
     this.timeline = new Timeline(this.names);
     if (!isSameWords) keepFocus(root, () => this.build());
-    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && data.focus !== "vector");
+    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && data.focus !== "vector" && !this.hasPlayed(data.keys, data.queries));
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
@@ -96,9 +97,10 @@ export class SceneView extends ScenePlayer {
 
   buildSwitch() {
     const { vector, weights, equal } = this.data, choices = [];
-    if (vector && weights) choices.push(["one vector", () => this.isApart, () => this.choose(this.row, "vector")]);
+    if (vector && weights) choices.push(["without attention", () => this.isApart, () => this.choose(this.row, "vector")]);
     if (weights) choices.push(["with attention", () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
+    if (this.data.isEdited) choices.push(["as learned", () => false, () => this.reset()]);
     this.switch.replaceChildren();
     this.switch.hidden = choices.length < 2;
     this.choices = choices.map(([title, isOn, act]) => {
@@ -226,6 +228,13 @@ export class SceneView extends ScenePlayer {
     this.tell?.(isSwitch ? { row, focus: focus === "vector" ? "vector" : "attention", even: focus === "vector" ? wasEven : this.isEven } : { row });
   }
 
+  // All weights as the network learned them.
+  reset() {
+    this.finish();
+    this.draw();
+    this.tell?.({ row: this.row, reset: true });
+  }
+
   // A key no longer gets a weight from the present query, or again the one that it had.
   cross(key) {
     this.finish();
@@ -305,7 +314,7 @@ export class SceneView extends ScenePlayer {
     this.state = {
       progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: percentsOf(this.weights),
-      low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [],
+      low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
       vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
     };
     if (hasWeights) {

@@ -8,19 +8,17 @@ const quoted = (text) => `“${text}”`;
 // The two strongest keys of a query, its strongest first.
 const strongestTwo = (weights) => [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 2);
 
-const captionOfVector = ({ vector, queries }, { press, lost }) => {
+const captionOfVector = ({ vector }, { press, lost }) => {
   if (press < 1) return `Without attention the whole sentence is squeezed into **one vector** of ${vector.size} numbers.`;
-  const heading = "Out of one vector comes", said = vector.english ?? vector.words.slice(0, -1).join(" ");
-  if (lost <= 0) return `${heading} this.`;
-  if (vector.lostText) return `${heading} ${quoted(said)} **${vector.lostText}** is lost.`;
-  const own = vector.missing.map((index) => queries[index]);
-  return `${heading} ${quoted(said)}${own.length ? ` It does not say **${own.slice(0, 3).join(", ")}**.` : ""}`;
+  const heading = "Out of this one vector comes", said = vector.english ?? vector.words.slice(0, -1).join(" ");
+  if (lost <= 0) return `${heading} another French sentence.`;
+  return `${heading} ${quoted(said)} ${vector.lostText ? `**${vector.lostText}** ${vector.lostText.includes(",") ? "are" : "is"} lost.` : "Nothing of the sentence is lost."}`;
 };
 
 const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, progress }) => {
   const [first, second] = strongestTwo(weights);
   if (isEven) return `All get the **same weight**, whatever their score: ${percents[first]} each.`;
-  if (progress.divide < 0.5) return "**Softmax**, first half: e to the power of each score. Three points more make it twenty times as much.";
+  if (progress.divide < 0.5) return "**Softmax**, first half: e to the power of each score, so that three points more count twenty times as much.";
   if (second === undefined || weights[second] <= 0) return `Divided by their sum they are **weights**. All of it goes to ${quoted(keys[first])}.`;
   if (local) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
   const [high, low] = [first, second].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
@@ -33,6 +31,7 @@ const captionOfAnswer = (data, state) => {
   const likely = answer?.probability === undefined ? "" : ` (${answer.isNear ? "about " : ""}${asPercent(answer.probability)})`;
   const comes = answer ? `comes **${answer.word}**${likely}.` : "comes …";
   if (isEven) return `With the same weight for all, out ${comes}`;
+  if (state.isChanged && !local && !state.cut.length) return `With the weights as you set them, out ${comes}`;
   if (local && local.weight <= 0) return `Without ${quoted(keys[local.key])}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   const cut = state.cut.map((index) => quoted(keys[index]));
@@ -43,14 +42,14 @@ const captionOfAnswer = (data, state) => {
 
 // The sentence for a step. `state` has what is drawn, and what the visitor has changed.
 export const captionOf = (step, data, state) => {
-  const { keys, queries, nouns: [query, key] } = data, { row, progress, weights, percents, isEven } = state;
+  const { keys, queries, nouns: [, key] } = data, { row, progress, weights, percents, isEven } = state;
   if (step === "vector") return captionOfVector(data, progress);
   if (step === "asks") {
     if (!data.answers) return `${quoted(queries[row])} is the query: it **asks every ${key}**.`;
     const before = queries.slice(0, row).join(" ");
     return `${row ? `After “${before}”, what comes next?` : "What comes first?"} A **query** asks **every ${key}**.`;
   }
-  if (step === "scores") return `Each ${key} gets a **score**: how well it fits what the ${query} needs.`;
+  if (step === "scores") return `Each ${key} gets a **score**: how well it fits the query.`;
   if (step === "softmax") return captionOfWeights(data, state);
   if (step === "takes") {
     if (isEven) return `Each ${key} hands over its numbers, **one part in ${weights.filter((weight) => weight > 0).length} of each**.`;

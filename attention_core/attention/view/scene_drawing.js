@@ -30,15 +30,11 @@ export const tonesOn = (ink, ground) => {
   };
 };
 
-// Weights as texts: whole percents that add up to what the weights do; equal ones as a fraction.
+// Weights as texts, in whole percents; equal ones as a fraction.
 export const percentsOf = (weights) => {
   const positive = weights.filter((weight) => weight > 0), isEven = positive.length > 1 && Math.max(...positive) - Math.min(...positive) < 1e-4;
   if (isEven) return weights.map((weight) => (weight > 0 ? `1/${positive.length}` : "0%"));
-  const percents = weights.map((weight) => Math.floor(100 * weight + 1e-9));
-  const missing = Math.round(100 * weights.reduce((a, b) => a + b, 0)) - percents.reduce((a, b) => a + b, 0);
-  const left = (index) => 100 * weights[index] - percents[index];
-  [...weights.keys()].sort((a, b) => left(b) - left(a)).slice(0, Math.max(0, missing)).forEach((index) => { percents[index]++; });
-  return percents.map((percent, index) => (percent || weights[index] <= 0 ? `${percent}%` : "<1%"));
+  return weights.map((weight) => (weight > 0 && weight < 0.005 ? "<1%" : `${Math.round(100 * weight)}%`));
 };
 
 // A number of any size in few characters.
@@ -104,7 +100,7 @@ export class SceneDrawing {
     }
     pen.globalAlpha = 1;
     this.drawStrip(box, vector.numbers, here * clamp(3 * progress.press - 2, 0, 1), tones.ink, 2.5);
-    this.write(vector.caption, box.x + box.w / 2, box.y - 12, { align: "center", alpha: here * clamp(3 * progress.press - 2, 0, 1), hides: true });
+    this.write(vector.caption, layout.isNarrow ? box.x + box.w : box.x + box.w / 2, box.y + box.h + 14, { align: layout.isNarrow ? "right" : "center", alpha: here * clamp(3 * progress.press - 2, 0, 1), hides: true });
   }
 
   // The part of a curve that has been drawn so far.

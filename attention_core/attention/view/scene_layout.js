@@ -33,7 +33,8 @@ export class SceneLayout {
   // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
   // is the smallest letters of a lecture.
   constructor({ width, keys, queries, glosses, measure, least }) {
-    const isNarrow = width < NARROW;
+    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + Math.max(MIN_CELL, measure(key) * letters + 14), 50);
+    const isNarrow = width < NARROW || needed > width;
     Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys);
     else this.standInColumns(width, keys);
@@ -69,7 +70,7 @@ export class SceneLayout {
   standInRows(width, keys) {
     const n = keys.length, row = n > 16 ? 27 : n > 12 ? 31 : 35, size = Math.max(n > 16 ? 14 : 17, this.smallest);
     const longest = Math.max(...keys.map((key) => this.measure(key) * size)), right = clamp(longest + 8, 64, 0.3 * width);
-    const long = clamp(0.22 * width, 64, 130), box = { w: clamp(0.24 * width, 72, 130), h: 76 }, columnLeft = right + 8;
+    const long = clamp(0.22 * width, 64, 240), box = { w: clamp(0.24 * width, 72, 200), h: 76 }, columnLeft = right + 8;
     Object.assign(this, { scale: 1, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });
     this.words = keys.map((_, index) => ({ x: 0, y: 4 + index * row, w: right, h: row - 10 }));
     this.strips = keys.map((_, index) => ({ x: right - 60, y: 4 + index * row + row - 10, w: 60, h: 5 }));

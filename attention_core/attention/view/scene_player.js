@@ -4,6 +4,7 @@ import { arrowOf, clamp, create, make, onceAFrame, pointIn, set, wantsLessMotion
 
 const WAIT = 600;  // milliseconds before it plays
 const HALL_LETTERS = 20;
+const played = new Set();
 
 // Text in which what stands between pairs of ** is bold.
 const writeMarked = (node, text) =>
@@ -28,7 +29,22 @@ export class ScenePlayer {
     this.redraw = onceAFrame(() => { if (this.data && root.isConnected) { this.layOut(); this.draw(); } });
     new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
     whenDarkOrLight(root, this.redraw);
+    this.onLectureKey = (event) => { if (this.playing && root.isConnected) this.hearKey(event); };
+    window.addEventListener("lecturekey", this.onLectureKey);
   }
+
+  leave() { window.removeEventListener("lecturekey", this.onLectureKey); }
+
+  // In a lecture a remote control brings a scene that plays to its end, the space bar stops it.
+  hearKey(event) {
+    if (!["PageDown", "ArrowRight", " "].includes(event.detail)) return;
+    event.preventDefault();
+    this.isTouched = true;
+    this.stop();
+    if (event.detail !== " ") this.showEnd();
+  }
+
+  showEnd() { this.show(this.timeline.end); }
 
   // Whom to tell what a visitor does; an answer to an older message is none.
   hears(data, tell) {
@@ -43,6 +59,13 @@ export class ScenePlayer {
     this.frame.inert = this.bar.inert = this.isCovered;
     this.root.classList.toggle("covered", this.isCovered);
     return isRevealed;
+  }
+
+  // Once: who comes back to a page finds it at rest.
+  hasPlayed(...subject) {
+    const name = JSON.stringify(subject), isKnown = played.has(name);
+    played.add(name);
+    return isKnown;
   }
 
   playOnArrival() {

@@ -30,14 +30,14 @@ def ask(page, text) -> None:
 
 def test_a_new_question_is_answered_and_in_the_address(visitor):
     say = visitor.locator(".scene .say")
-    expect(say).to_contain_text("comes 1 (")
+    expect(say).to_contain_text("comes “1” (")
     ask(visitor, "is there a 0?")
-    expect(say).to_contain_text("comes yes (")
+    expect(say).to_contain_text("comes “yes” (")
     assert "q=is" in visitor.url
     ask(visitor, "where is the 7?")
     visitor.get_by_test_id("stAlert").first.wait_for()
     visitor.get_by_role("button", name="how many green digits are there?").click()
-    expect(visitor.locator(".scene .say")).to_contain_text("comes 2 (")
+    expect(visitor.locator(".scene .say")).to_contain_text("comes “2” (")
 
 
 def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
@@ -48,7 +48,7 @@ def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
     settle(visitor)
     assert visitor.evaluate(INK) == ink
     draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
-    expect(visitor.locator(".scene .say")).to_contain_text("comes 2 (")
+    expect(visitor.locator(".scene .say")).to_contain_text("comes “2” (")
     settle(visitor)
 
 

@@ -120,7 +120,7 @@ def test_one_vector_and_equal_weights_are_chosen_in_the_scene_and_what_stands_be
     expect(say).to_contain_text("With the same weight for all")
     settle(page)
     page.get_by_text("looks at all words alike").first.wait_for()
-    switch.get_by_role("button", name="one vector").click()
+    switch.get_by_role("button", name="without attention").click()
     expect(say).to_contain_text("red is lost")
     page.get_by_text("No attention, word 3 of").wait_for()
     switch.get_by_role("button", name="with attention").click()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_core import load
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.view.page import View
 from attention_core.attention.view.scene import SCRIPT
 from attention_core.attention.wording import percent
@@ -37,7 +38,8 @@ def dot():
     heaviest = traced["dot"].trace.weights(0, rows).argmax(-1).tolist()
     data = translation_scene(traced["dot"], 0, scene_answers(models["dot"], source, ids, rows), SENTENCE)
     data |= changed_answers(models["dot"], source, ids, rows, heaviest)
-    data |= {"vector": vector_data(traced["none"], traced["dot"], SENTENCE), "query": ROUGE}
+    data["equal"] = scene_answers(models["dot"], source, ids, rows, UNIFORM)
+    data |= {"vector": vector_data(traced["none"], SENTENCE), "query": ROUGE}
     return traced["dot"], data | {"plays": True, "canChange": True}
 
 
@@ -108,7 +110,7 @@ def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys
     expect(page.locator("button:focus")).to_have_text("scores")
     page.get_by_role("slider", name="Time").fill("0")
     expect(page.get_by_role("slider", name="Time")).to_have_attribute("aria-valuetext", "one vector")
-    page.get_by_role("button", name="one vector").first.click()
+    page.get_by_role("button", name="one vector").click()
     expect(say(page)).to_contain_text("red is lost")
 
 
@@ -165,7 +167,7 @@ def test_a_column_is_dragged_by_mouse_and_moved_by_keys(opened, dot, width):
 def test_one_vector_and_equal_weights_are_a_switch_in_the_same_picture(opened, dot):
     page, (_, data) = opened(), dot
     switch = page.get_by_role("group", name="What is handed over").get_by_role("button")
-    expect(switch).to_have_text(["one vector", "with attention", "all equal"])
+    expect(switch).to_have_text(["without attention", "with attention", "all equal"])
     places = "document.querySelector('[data-attention]').view.keys.map((node) => node.offsetLeft)"
     before = page.evaluate(places)
     switch.nth(2).click()
@@ -212,7 +214,7 @@ def test_what_french_words_mean_stands_below_them_and_goes_with_a_word_that_is_c
     expect(glosses).to_have_text(["The", "car", "red", "is", "front", "the", "house"])
     key(page, "red").click()
     expect(glosses.filter(has_text="red")).to_have_count(0)
-    page.get_by_role("group", name="What is handed over").get_by_role("button", name="one vector").click()
+    page.get_by_role("group", name="What is handed over").get_by_role("button", name="without attention").click()
     expect(glosses).to_contain_text(["car", "is"])
 
 
