@@ -100,7 +100,8 @@ export class SceneDrawing {
     }
     pen.globalAlpha = 1;
     this.drawStrip(box, vector.numbers, here * clamp(3 * progress.press - 2, 0, 1), tones.ink, 2.5);
-    this.write(vector.caption, layout.isNarrow ? box.x + box.w : box.x + box.w / 2, box.y + box.h + 14, { align: layout.isNarrow ? "right" : "center", alpha: here * clamp(3 * progress.press - 2, 0, 1), hides: true });
+    const [x, y] = layout.isNarrow ? [box.x + box.w, box.y + box.h + 14] : [box.x + box.w + 14, box.y + box.h / 2];
+    this.write(vector.caption, x, y, { align: layout.isNarrow ? "right" : "left", alpha: here * clamp(3 * progress.press - 2, 0, 1), hides: true });
   }
 
   // The part of a curve that has been drawn so far.

@@ -33,7 +33,7 @@ export class SceneLayout {
   // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
   // is the smallest letters of a lecture.
   constructor({ width, keys, queries, glosses, measure, least }) {
-    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + Math.max(MIN_CELL, measure(key) * letters + 14), 50);
+    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + Math.max(MIN_CELL, measure(key) * letters + 14), 70);
     const isNarrow = width < NARROW || needed > width;
     Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys);
@@ -45,8 +45,10 @@ export class SceneLayout {
 
   standInColumns(width, keys) {
     const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));
-    const left = 50 * scale, size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
-    const natural = lengths.map((length) => Math.max(MIN_CELL, length * size + 14));
+    const left = 50 * scale, cellsOf = (letters) => lengths.map((length) => Math.max(MIN_CELL, length * letters + 14));
+    let size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
+    while (size > this.smallest && cellsOf(size).reduce((sum, cell) => sum + cell, left) > width) size = Math.max(this.smallest, size - 1);
+    const natural = cellsOf(size);
     const needed = natural.reduce((sum, cell) => sum + cell, left), spare = Math.max(0, width - needed) / this.n;
     const base = 178 * scale, wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
     let x = left;
