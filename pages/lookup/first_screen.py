@@ -136,8 +136,8 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     if len(encoders) < 2:
         return
     is_tried, text = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING), request.queries[query]
-    (other,) = {*COMPARISONS} - {BY.value}
-    present_by, next_by = (other, BY.value) if is_tried else (BY.value, other)
+    (alternative,) = {*COMPARISONS} - {BY.value}
+    present_by, next_by = (alternative, BY.value) if is_tried else (BY.value, alternative)
     ranking_by = {
         by: core.soft_lookup(request.records, [text], 1.0, encoders[by]).weights()[0].argsort(descending=True).tolist()
         for by in COMPARISONS

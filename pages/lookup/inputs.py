@@ -41,8 +41,8 @@ class LookUp(NamedTuple):
     def describe_answer(self) -> str:
         """Say which key the query finds, in Markdown."""
         weight = float(self.trace.weights()[self.query].max())
-        found = f"**{literal(self.request.records.keys[self.heaviest], 60)}**: {percent(weight)} of the attention"
-        return f"{literal(self.text, 60)} finds {found if weight else 'nothing, every record is cut'}."
+        key = f"**{literal(self.request.records.keys[self.heaviest], 60)}**: {percent(weight)} of the attention"
+        return f"{literal(self.text, 60)} finds {key if weight else 'nothing, every record is cut'}."
 
 
 def look_up(request: table.LookupRequest, query: int) -> LookUp:

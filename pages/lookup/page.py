@@ -28,21 +28,22 @@ def dictionary() -> None:
             request = table.current_request(preset)
             query = screen.choose_query(request)
             answer = st.container()
-            found = look_up(request, query)
+            lookup = look_up(request, query)
             with answer, st.container(key="tells_lookup"):
-                screen.draw_answer(request, found.trace, query)
-            screen.try_second_comparison(request, query, found.encoders)
-            screen.remark_if_nothing_fits(request, found.trace, query)
+                screen.draw_answer(request, lookup.trace, query)
+            screen.try_second_comparison(request, query, lookup.encoders)
+            screen.remark_if_nothing_fits(request, lookup.trace, query)
         with record_column:
             table.choose_table()
             is_edited = request.is_present and request.text != preset.text
             st.caption("Records of your own." if is_edited else preset.note)
             with st.container(key="tells_records"):
-                screen.draw_records(request, found.trace, query)
+                screen.draw_records(request, lookup.trace, query)
 
     def draw_numbers() -> None:
-        options = {"on_query": table.QUERY.set, "folds_formula": (Role.QUERY, Role.KEY)}
-        show_all_numbers(found.trace, STEPS, table.NAME, query=query, **options)
+        folded = (Role.QUERY, Role.KEY)
+        on_query = table.QUERY.set
+        show_all_numbers(lookup.trace, STEPS, table.NAME, query=query, on_query=on_query, folds_formula=folded)
 
     page_questions(table.NAME, draw_numbers, players=(STEPS,))
 

@@ -20,25 +20,25 @@ from ui.fragments import with_rerun
 draw_input = draw_lookup
 
 
-def _outcome(found: LookUp) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _outcome(lookup: LookUp) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the values' labels, and how much of each is handed over, as computed and changed."""
-    before, after = (to_array(trace.context(0)[found.query]) for trace in (found.plain, found.trace))
-    return value_labels(found.request.records), before, after
+    before, after = (to_array(trace.context(0)[lookup.query]) for trace in (lookup.plain, lookup.trace))
+    return value_labels(lookup.request.records), before, after
 
 
-def answer(found: LookUp) -> str:
+def answer(lookup: LookUp) -> str:
     """Say what the visitor's changes did."""
-    if not found.trace.edits:
+    if not lookup.trace.edits:
         return "Then the answer is another mixture: cut a record, or set its weight."
-    return describe_change(*_outcome(found))
+    return describe_change(*_outcome(lookup))
 
 
-def draw(found: LookUp) -> None:
+def draw(lookup: LookUp) -> None:
     """Draw the weights to be changed, and the mixture."""
     weights, outcome = st.columns(2, gap="large")
     with weights:
-        row = WeightsRow(EDITS, found.trace, [found.query], input_id=found.request.in_words)
+        row = WeightsRow(EDITS, lookup.trace, [lookup.query], input_id=lookup.request.in_words)
         matrix_editor(row, with_rerun(QUERY.set))
     with outcome:
-        draw_outcome(*_outcome(found), AS_COMPUTED)
-        show_weights_difference(NAME, found.plain, found.trace)
+        draw_outcome(*_outcome(lookup), AS_COMPUTED)
+        show_weights_difference(NAME, lookup.plain, lookup.trace)

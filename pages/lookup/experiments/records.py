@@ -10,20 +10,20 @@ from ui.fragments import with_rerun
 
 def draw_input() -> LookUp:
     """Draw the query, and the records to edit; return how it is looked up."""
-    found = draw_lookup()
+    lookup = draw_lookup()
     with st.container(key="experiment_input_records"):
         label = f"Records, one per line: key = value. The first {records.MAX_RECORDS} are used."
         on_change = with_rerun(table.guess_again)
         table.RECORDS.widget(st.text_area, label, height=220, max_chars=records.MAX_LETTERS, on_change=on_change)
         st.button("Restore", key="lookup_restore", on_click=with_rerun(table.LOADED.reset))
-    return found
+    return lookup
 
 
-def answer(found: LookUp) -> str:
+def answer(lookup: LookUp) -> str:
     """Say what the query finds."""
-    return found.describe_answer()
+    return lookup.describe_answer()
 
 
-def draw(found: LookUp) -> None:
+def draw(lookup: LookUp) -> None:
     """Draw the records, each with its weight."""
-    draw_records(found.request, found.trace, found.query)
+    draw_records(lookup.request, lookup.trace, lookup.query)

@@ -81,36 +81,36 @@ def _training_stages() -> Iterator[tuple[float, series.LearnedSeries]]:
     return ((trained.share, trained) for trained in series.train_series())
 
 
-def answer(told: HiddenCurve) -> str:
+def answer(prediction: HiddenCurve) -> str:
     """Say how far off the network is."""
-    if not told.trained:
+    if not prediction.trained:
         return "Draw a curve, and train the network: it takes some seconds."
-    others = told.trained.errors
-    backwards, bidirectional = (others[name][series.ATTENTION] for name in (series.BACKWARDS, series.BIDIRECTIONAL))
+    errors_of = prediction.trained.errors
+    backwards, bidirectional = (errors_of[name][series.ATTENTION] for name in (series.BACKWARDS, series.BIDIRECTIONAL))
     errors = f"{bidirectional:.2f}, looking back {backwards:.2f}"
     better = f" Over 1,000 others, a gap is filled better from both sides: {errors}."
-    error = told.errors[series.ATTENTION]
+    error = prediction.errors[series.ATTENTION]
     return f"Attention is off by {error:.2f} of the curve's own spread.{better * (bidirectional < backwards)}"
 
 
-def draw(told: HiddenCurve) -> None:
+def draw(prediction: HiddenCurve) -> None:
     """Draw the answers, the weights, and the errors."""
-    if not told.trained:
+    if not prediction.trained:
         return
-    hiding, of_others = series.HIDDEN[told.hidden], told.trained.errors[told.hidden]
+    hiding, mean_errors = series.HIDDEN[prediction.hidden], prediction.trained.errors[prediction.hidden]
     rows, columns = (
         Axis(name, [str(step) for step in steps])
         for name, steps in (("hidden", hiding.hidden), ("time", range(series.N)))
     )
-    visible_weights = np.where(hiding.mask(), told.weights, np.nan)
+    visible_weights = np.where(hiding.mask(), prediction.weights, np.nan)
     weights_chart = matrix_chart(visible_weights, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
-    with told.charts:
-        chart = series_chart(told.curve, told.answers, hiding.hidden)
+    with prediction.charts:
+        chart = series_chart(prediction.curve, prediction.answers, hiding.hidden)
         draw_chart(chart, width="content", key="lookup_series", alt="The curve, and what is told of its hidden part")
         st.markdown("**Where each hidden step takes its value from**")
         alt = "Weights of each hidden step on the known ones"
         draw_chart(weights_chart.properties(height=MAP_HEIGHT), width="content", key="lookup_series_map", alt=alt)
     figures_table(
         ("error", "your curve", "1,000 others"),
-        *((name, f"{error:.2f}", f"{of_others[name]:.2f}") for name, error in told.errors.items()),
+        *((name, f"{error:.2f}", f"{mean_errors[name]:.2f}") for name, error in prediction.errors.items()),
     )

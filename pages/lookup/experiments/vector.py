@@ -11,27 +11,27 @@ MAX_RUNS = 24  # runs of letters that are listed
 draw_input = draw_lookup
 
 
-def _runs(found: LookUp) -> list[str]:
-    return shared_runs(found.text, found.request.records.keys[found.heaviest])
+def _runs(lookup: LookUp) -> list[str]:
+    return shared_runs(lookup.text, lookup.request.records.keys[lookup.heaviest])
 
 
-def answer(found: LookUp) -> str:
+def answer(lookup: LookUp) -> str:
     """Say what the vector is made of."""
-    if found.encoder is not SPELLING:
+    if lookup.encoder is not SPELLING:
         return "It is cut into pieces, of which every one asks all others, in six layers; their mean is the vector."
-    text, key = found.text, found.request.records.keys[found.heaviest]
-    shared = f"{literal(text)} and {literal(key)} share {len(_runs(found))}"
+    text, key = lookup.text, lookup.request.records.keys[lookup.heaviest]
+    shared = f"{literal(text)} and {literal(key)} share {len(_runs(lookup))}"
     return f"Each run of two or three letters adds to one of 512 numbers: {shared}."
 
 
-def draw(found: LookUp) -> None:
+def draw(lookup: LookUp) -> None:
     """Draw the runs, or the pieces."""
-    if found.encoder is SPELLING:
-        runs = _runs(found)
+    if lookup.encoder is SPELLING:
+        runs = _runs(lookup)
         st.markdown(f"{' '.join(f'`{run}`' for run in runs[:MAX_RUNS]) or 'none'}{' …' * (len(runs) > MAX_RUNS)}")
         st.caption("_ marks where a word begins or ends.")
         return
-    tokenizer = found.encoder.named["tokenizer"]
-    st.markdown(" ".join(literal(piece) for piece in readable(tokenizer, tokenizer(found.text)["input_ids"])))
+    tokenizer = lookup.encoder.named["tokenizer"]
+    st.markdown(" ".join(literal(piece) for piece in readable(tokenizer, tokenizer(lookup.text)["input_ids"])))
     st.caption("[CLS] and [SEP] mark the ends.")
     st.page_link("pages/model/page.py", label="See where its heads look", icon=":material/arrow_forward:")

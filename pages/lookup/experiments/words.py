@@ -14,22 +14,22 @@ from ui.layout import shaded_word
 draw_input = draw_lookup
 
 
-def _weighed(found: LookUp) -> list[WeighedWord]:
-    return weigh_words(found.request.records, found.text, found.temperature, found.encoder)
+def _weighed(lookup: LookUp) -> list[WeighedWord]:
+    return weigh_words(lookup.request.records, lookup.text, lookup.temperature, lookup.encoder)
 
 
-def answer(found: LookUp) -> str:
+def answer(lookup: LookUp) -> str:
     """Say which words get most weight."""
-    heaviest = sorted(_weighed(found), key=attrgetter("weight"))[::-1][:3]
+    heaviest = sorted(_weighed(lookup), key=attrgetter("weight"))[::-1][:3]
     if not heaviest:
         return "None: the keys have no words."
     words = ", ".join(f"{literal(word.text)} {percent(word.weight)}" for word in heaviest)
-    return f"{literal(found.text)} Most weight: {words}."
+    return f"{literal(lookup.text)} Most weight: {words}."
 
 
-def draw(found: LookUp) -> None:
+def draw(lookup: LookUp) -> None:
     """Draw the words of the keys."""
-    words = _weighed(found)
+    words = _weighed(lookup)
     if not words:
         return
     largest = max(word.weight for word in words)

@@ -34,4 +34,5 @@ def draw(judgement: Judgement) -> None:
         show_weights_difference(NAME, attention_trace(judgement.text), trace)
     with right:
         verdicts = judgement.learned_verdict(), judgement.verdict()
-        draw_outcome(tuple(SIDES), *(np.array([each.positive, 1 - each.positive]) for each in verdicts))
+        before, after = (np.array([each.positive, 1 - each.positive]) for each in verdicts)
+        draw_outcome(tuple(SIDES), before, after)

@@ -9,8 +9,8 @@ draw_input = inputs.draw_input
 
 def answer(judgement: Judgement) -> str:
     """Say how the second network learned, and what both say."""
-    said = inputs.describe_verdicts(judgement, CALLED)
-    return f"Yes: frozen, it weighs the words from which a second network learns; {said}."
+    verdicts = inputs.describe_verdicts(judgement, CALLED)
+    return f"Yes: frozen, it weighs the words from which a second network learns; {verdicts}."
 
 
 def draw(judgement: Judgement) -> None:

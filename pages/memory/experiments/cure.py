@@ -50,7 +50,7 @@ def draw(word: FrenchWord) -> None:
     shares = zip(TRANSLATOR_COLOURS.items(), (screen.vector_shares(word.text), context), strict=True)
     for column, ((name, colour), values) in zip(st.columns(2, gap="large"), shares, strict=True):
         alt, labels = f"Each English word's share: {screen.called(name)}", source.word_labels
-        note_picture(partial(bars, 100 * values, distinct(labels), title="share, %", colour=colour), alt)
+        note_picture(partial(bars, (100 * values).tolist(), distinct(labels), title="share, %", colour=colour), alt)
         rows = bar_rows((label, float(value), colour) for label, value in zip(labels, values, strict=True))
         column.html(f'<div role="group" aria-label="{alt}"><b>{screen.called(name)}</b>{rows}</div>')
     st.caption("A share tells how far a small change of the word moves what the decoder gets, beside all other words.")

@@ -1,5 +1,6 @@
 """Can a network look back at its own states? Two networks guess the next piece of a text; one may look back."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,7 +102,7 @@ def draw(reading: TextReading) -> None:
         _edit_weights(reading)
 
 
-def _visible_names(labels: list[str]) -> list[str]:
+def _visible_names(labels: Sequence[str]) -> list[str]:
     return distinct([_visible(label) for label in labels])
 
 

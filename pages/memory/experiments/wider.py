@@ -19,8 +19,8 @@ draw_input = screen.draw_sentence
 def answer(text: str) -> str:
     """Say how many different translations there are."""
     french = {_translate(text, name) for name in NETWORK_OF_WIDTH.values()}
-    says = "the same" if len(french) == 1 else "something else"
-    return f"Hardly: of your sentence, 384 numbers say {says} as 256, and long sentences stay lost."
+    contrast = "the same" if len(french) == 1 else "something else"
+    return f"Hardly: of your sentence, 384 numbers say {contrast} as 256, and long sentences stay lost."
 
 
 def _translate(text: str, name: str) -> str:

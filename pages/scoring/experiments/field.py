@@ -28,8 +28,8 @@ def answer(compared: Comparison) -> str:
     if compared.vectors.d != 2:
         return "A field needs vectors of two numbers."
     fields = _fields(compared)
-    places = (f"at {_best(fields[name])} by {name}" for name in RIVAL_SCORES)
-    return f"Highest {', but '.join(places)}: the first grows with length, the other is highest at q itself."
+    clauses = (f"at {_best(fields[name])} by {name}" for name in RIVAL_SCORES)
+    return f"Highest {', but '.join(clauses)}: the first grows with length, the other is highest at q itself."
 
 
 def _best(field: np.ndarray) -> str:

@@ -24,8 +24,8 @@ def answer(pair: tuple[Runs, Runs]) -> str:
     """Say what each finds of turned keys."""
     if not pair[0]:
         return "Three scores of 256 parameters each learn which of six keys belongs to a query: train them."
-    found = ", ".join(f"{form} {percent(run.accuracy)}" for form, run in zip(FORMS, pair[1], strict=True))
-    return f"Where like finds like, no. To find something else, yes: {found}. X Xᵀ is symmetric whatever X learns."
+    accuracies = ", ".join(f"{form} {percent(run.accuracy)}" for form, run in zip(FORMS, pair[1], strict=True))
+    return f"Where like finds like, no. To find something else, yes: {accuracies}. X Xᵀ is symmetric whatever X learns."
 
 
 def draw(pair: tuple[Runs, Runs]) -> None:
@@ -37,8 +37,12 @@ def draw(pair: tuple[Runs, Runs]) -> None:
         figures_table(
             ("found", "itself", "turned", "symmetric"),
             *(
-                [form, *(percent(run.accuracy) for run in both), "yes" if both[1].asymmetry < NOTEWORTHY else "no"]
-                for form, *both in zip(FORMS, *pair, strict=True)
+                [
+                    form,
+                    *(percent(run.accuracy) for run in of_form),
+                    "yes" if of_form[1].asymmetry < NOTEWORTHY else "no",
+                ]
+                for form, *of_form in zip(FORMS, *pair, strict=True)
             ),
         )
         note("Chance: 17%. Q and K have half the width of X here, so that all are of equal size.")

@@ -32,7 +32,8 @@ def answer(pair: tuple[Runs, Runs]) -> str:
     """Say what the division is worth."""
     if not pair[0]:
         return "Of six keys one is the query itself, turned by 90°, with noise: train, and see which finds it."
-    return worth_of_dividing(*({run.setup.d: run.accuracy for run in runs} for runs in pair), RATE.value)
+    plain, scaled = ({run.setup.d: run.accuracy for run in runs} for runs in pair)
+    return worth_of_dividing(plain, scaled, RATE.value)
 
 
 def draw(pair: tuple[Runs, Runs]) -> None:
@@ -44,8 +45,8 @@ def draw(pair: tuple[Runs, Runs]) -> None:
         figures_table(
             ("d", "gradient", "÷ √d", "found", "÷ √d"),
             *(
-                [str(d), *(f"{run.gradients[0]:.2f}" for run in both), *(percent(run.accuracy) for run in both)]
-                for d, *both in zip(compare.WIDTHS, *pair, strict=True)
+                [str(d), *(f"{run.gradients[0]:.2f}" for run in of_width), *(percent(run.accuracy) for run in of_width)]
+                for d, *of_width in zip(compare.WIDTHS, *pair, strict=True)
             ),
         )
         note("Curves: squared error. The gradient is that of the softmax before training.")

@@ -19,8 +19,8 @@ def answer(bench: Workbench) -> str:
     if not bench.trace.has_softmax:
         return SOFTMAX_IS_OFF
     shares = ", ".join(percent(weight) for weight in bench.trace.weights(0, [bench.query])[0].tolist())
-    then = "click a weight, or type one" if not bench.trace.edits else "what it is handed changes with that"
-    return f"{as_markdown(bench.label)} takes {shares}: {then}."
+    hint = "click a weight, or type one" if not bench.trace.edits else "what it is handed changes with that"
+    return f"{as_markdown(bench.label)} takes {shares}: {hint}."
 
 
 def draw(bench: Workbench) -> None:
