@@ -19,7 +19,7 @@ from ui.state import Field, one_of, single_choice
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 READING = Field(screen.NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
-CHART_WIDTH = 470
+CHART_SIZE = (470, 112)  # screen pixels
 RAMP = signed_ramp(np.array([-1.0, 1.0]))
 
 _memory_overview = cached_computation(spinner="Reading the sentence", on_cluster=True)(influence.memory_overview)
@@ -28,7 +28,10 @@ _memory_overview = cached_computation(spinner="Reading the sentence", on_cluster
 def draw_numbers(text: str) -> None:
     """Walk through the reading: the states of both networks fill up column by column."""
     with st.container(key="desk_memory_reading"):
-        single_choice("Reading", READING, READINGS, label_visibility="collapsed")
+        choice, formula_column = st.columns(2, gap="large")
+        with choice:
+            single_choice("Reading", READING, READINGS, label_visibility="collapsed")
+        formulas = formula_column.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
     is_bidirectional = READING.value == "bidirectional"
     memories = {label: _memory_overview(model, read_source(text)) for label, model in _networks().items()}
     labels, names = next(iter(memories.values())).labels, {label: name for name, label in NETWORKS.items()}
@@ -42,17 +45,15 @@ def draw_numbers(text: str) -> None:
             heading = f"**{label}**, {passes:g} passes of training" if passes else f"**{label}**"
             paragraph("  \n".join([heading, *sentences]))
             for direction, current in positions.items():
-                title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
+                title = f"state, read {direction}s"
                 is_forward = direction == "forward"
                 read = [index <= current if is_forward else index >= current for index in range(len(memory))]
-                chart = over_time(memory, direction, RAMP, title=title, read=read, present=current, size=size)
+                chart = over_time(memory, direction, RAMP, title=title, read=read, present=current, size=CHART_SIZE)
                 key = f"memory_{label}_states_{direction}"
                 draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
-    with column, st.container(key="desk_memory_formulas"):  # below the last network
-        formulas = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
-        for label in memories if formulas.open else ():
-            formulas.latex(influence.FORMULAS[label])
-            formulas.code(influence.CODE[label])
+    for label in memories if formulas.open else ():
+        formulas.latex(influence.FORMULAS[label])
+        formulas.code(influence.CODE[label])
 
 
 def _describe_update(memory: influence.MemoryOverview, direction: str, step: int) -> str:
