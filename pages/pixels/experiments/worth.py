@@ -7,6 +7,8 @@ import streamlit as st
 from attention_core.inference import pixel_readout as readout
 from pages.pixels import first_screen as screen
 from ui.computed import card_or_empty
+from ui.digits import compare_accuracies
+from ui.labels import explain
 from ui.layout import figures_table
 
 NETWORKS = screen.LAYERS | {
@@ -31,9 +33,10 @@ def answer(cards: dict[str, Any]) -> str:
     control, attention = (
         readout.mean_errors(cards[name], TEST_ACCURACY, 10_000) for name in (screen.SELF_ONLY, screen.PLAIN)
     )
+    verdict = compare_accuracies(f"{control / 100}", f"{attention / 100}", are_errors=True)
     return (
-        "The fair control of *ink and position* is A = I, with almost as many parameters: of 10,000 test digits it "
-        f"misreads {control:.0f} on average, attention {attention:.0f}."
+        f"The fair control of *ink and position*, A = I with almost as many parameters, is {verdict}: of 10,000 test "
+        f"digits it misreads {control:.0f} on average, attention {attention:.0f}."
     )
 
 
@@ -47,4 +50,4 @@ def draw(cards: dict[str, Any]) -> None:
         ),
     )
     if any(len(readout.figures_by_seed(card, TEST_ACCURACY)) > 1 for card in cards.values()):
-        st.caption("Ranges: trained with several seeds.")
+        st.caption("Ranges: trained with several seeds.", help=explain("softmax"))
