@@ -14,7 +14,7 @@ WAYS = {
     "vectors": [{}, {"vectors_question": "rules"}, {"vectors_question": "pairs"}],
     "lookup": [{}, {"lookup_question": "records"}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
-    "groups": [{"groups_shows": True}],
+    "groups": [{"groups_shows": True}, *({"groups_question": slug} for slug in ("elsewhere", "why"))],
     "memory": [{}, {"memory_question": "own"}, {"memory_question": "follows"}],
     "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],
     "model": [

@@ -199,7 +199,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         button_group("groups_query"),
         NEXT,
         STEP,
-        TAB,
+        QUESTION,
     ),
     "model": (
         Action("text_area", "model_text_*", SENTENCES),

@@ -78,7 +78,7 @@ def test_ones_own_model_has_the_section_below_what_it_does(visit):
 
 
 def test_over_many_inputs_numbers_and_words_agree(visit):
-    said_of = text_of(visit("groups", tab="doubts"))
+    said_of = text_of(visit("groups", question="doubts"))
     assert "the map does not clearly point at what the answers need" in said_of
     assert "Mean area: 0.567, at random 0.679; the map beats chance on 48% of inputs." in said_of
 

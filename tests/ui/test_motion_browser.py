@@ -262,7 +262,7 @@ def test_a_click_opens_a_matrix_into_its_product_and_lets_its_row_ask(visit, app
     [
         ("translate?tab=steps&step=scores", 4, "at=4"),
         ("lookup?tab=steps&step=scores", 1, "query=1"),
-        ("groups?tab=steps&step=query", 4, "query=4"),
+        ("groups?step=query", 4, "query=4"),
         ("read?step=query", 1, "at=1"),
     ],
 )

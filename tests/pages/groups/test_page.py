@@ -18,7 +18,7 @@ from tests.support.app import (
     frames,
     html_of,
     open_page,
-    open_tab,
+    open_question,
     outcome,
     rerun,
     step_through,
@@ -61,7 +61,7 @@ def type_numbers(page, text):
 
 @pytest.mark.parametrize(("head", "file"), [("triples", "match3-simplicial"), ("pairs", "match3-pairwise")])
 def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
-    app.query_params["head"], app.query_params["tab"] = head, "try"
+    app.query_params["head"], app.query_params["question"] = head, "elsewhere"
     page = open_page(app, PAGE)
     numbers, model = list(FIRST_NUMBERS), load(file, "cpu")
     trace = model.trace(numbers)
@@ -83,10 +83,10 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     change, moved = weight_changes(page), (weights / weights.sum() - learned).tolist()
     assert change == pytest.approx(sorted([*moved, *[0.0] * (len(change) - len(moved))]), abs=2e-5)
     if head == "triples":
-        assert opened_locks(page) == [(0, 3), (2, 3)]
         assert "The answer was opens and is now stays shut" in text_of(page)
-    page.button(key="groups_edits_undo").click().run()
-    assert opened_locks(page) == [(0, 3), (3, 3)]
+        assert opened_locks(open_question(page, "")) == [(0, 3), (2, 3)]
+    open_question(page, "elsewhere").button(key="groups_edits_undo").click().run()
+    assert opened_locks(open_question(page, "")) == [(0, 3), (3, 3)]
     assert not page.error
 
 
@@ -108,17 +108,28 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in_and_the_cards_figures
     assert party(page, 0)["mark"].tolist().count("missed") == 3
     assert not any(party(page, 1)["mark"])
     assert "Ben tries the keys of Cleo and Finn together" in text_of(page)
-    tabs = ("steps", "all", "right", "why", "fit")
-    assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
-    open_tab(page, "right")
-    assert [one.value for one in page.metric][1] == percent(read_card("match3-simplicial")["test_accuracy"])
-    open_tab(page, "right")
-    cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
+    assert len(charts(page)) == 3
+    assert len(charts(open_question(page, "all"))) == 1
+    assert "7 + 16 + 8 = 31: full turns of 31" in text_of(open_question(page, "fit"))
+
+
+def test_one_and_two_layers_of_pairs_stand_beside_both_heads(page):
+    open_question(page, "why")
+    names = ("match3-pairwise", "match3-simplicial", "match3-one-layer", "match3-two-layers")
+    cards = [read_card(name) for name in names]
+    new_locks, these_locks = (one.proto.body for one in page.get("html") if 'class="bars"' in one.proto.body)
     shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
-    assert [one.value for one in page.metric] == [percent(share) for share in shares]
-    assert "160,000 new locks. Both heads are equally large and saw the same examples." in text_of(page)
-    for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
-        assert cards[0][same] == cards[1][same]
+    assert re.findall("<b>([^<]+)", new_locks) == [percent(share) for share in shares]
+    numbers, can_open = list(FIRST_NUMBERS), [bool(matching_pairs(list(FIRST_NUMBERS), query)) for query in range(8)]
+    found = [load(name, "cpu").finds_pairs(numbers) for name in names[2:]]
+    right = [sum(said == truth for said, truth in zip(one, can_open, strict=True)) / 8 for one in found]
+    assert re.findall("<b>([^<]+)", these_locks) == ["50%", "100%", *map(percent, right), percent(5 / 8)]
+    assert "8 guests have 64 pairs, but 512 triples" in text_of(page)
+    assert "give the same score" in text_of(page)
+    assert "How two layers do it, their weights do not show" in text_of(page)
+    for same in ("batches", "data", "seed", "test_numbers", "majority_share"):
+        assert len({card[same] for card in cards}) == 1
+    assert cards[0]["parameters"] == cards[1]["parameters"]
 
 
 @pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
@@ -157,7 +168,7 @@ def test_invited_guests_are_others_and_what_came_out_goes_with_them(page):
 
 @pytest.mark.parametrize("lecture", [False, True])
 def test_what_is_asked_is_answered_about_the_same_guests(page, lecture):
-    rerun(page, lecture=lecture, groups_tab="top")
+    rerun(page, lecture=lecture)
     page.button(key="groups_try").click().run()
     asked = page.session_state["groups_text"]
     assert asked != "1 7 16 17 11 8 24 5"

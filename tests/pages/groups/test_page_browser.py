@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.support.on_page import moving_cell, moving_step, open_tab, settle
+from tests.support.on_page import moving_cell, moving_step, settle
 from ui.navigation import PAGES
 
 ANOTHER_PAGE = next(entry.title for entry in PAGES if entry.name == "start")
@@ -23,10 +23,11 @@ def test_new_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
     framed.wait_for()
     moving_step(framed)
     assert framed.evaluate("canvas => canvas.parentNode.view.data.framed.length") == 4
-    open_tab(page, "More")
-    page.get_by_text("All n × n × n weights").click()
-    page.wait_for_function(f"() => {CHARTS} >= 3")
-    open_tab(page, "Step by step")
+    page.get_by_role("button", name="What are all n × n × n weights?").click()
+    page.get_by_text("8 × 8 × 8 = 512").wait_for()
+    page.wait_for_function(f"() => {CHARTS} >= 1")
+    page.get_by_role("button", name=TITLE).click()
+    framed.wait_for()
     page.get_by_role("heading", name=TITLE).click()
     page.keyboard.press("ArrowRight")
     page.get_by_text("receives the values of all keys").wait_for()
@@ -47,7 +48,7 @@ def test_a_click_on_a_guest_chooses_the_lock(visit, app_url):
 
 
 def test_a_click_in_the_map_chooses_the_pair_to_weigh(visit, app_url):
-    page = visit(f"{app_url}/groups?tab=try")
+    page = visit(f"{app_url}/groups?question=elsewhere")
     chosen = page.locator(".st-key-groups_weight_of input")
     expect(chosen).to_have_value(re.compile("Cleo \\+ Finn"))
     canvas = page.locator(".st-key-groups_weights_moving_step canvas")

@@ -1,0 +1,84 @@
+"""Why only pairs? What triples cost, and how far one and two layers of pairs come without them."""
+
+from operator import eq
+from typing import NamedTuple
+
+import streamlit as st
+
+from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
+from attention_core.charts.ramps import GREY, ROLE_COLOURS
+from attention_core.data.match3 import matching_pairs
+from attention_core.models.match3_stack import Match3Stack
+from pages.groups.first_screen import HEAD_WORDS, HEADS
+from pages.groups.guests import guests_of
+from pages.groups.inputs import Party, draw_guests
+from ui.computed import by_model, card_or_empty
+from ui.labels import note, paragraph
+from ui.layout import bar_rows, section
+
+STACKS = {"One layer of pairs": "match3-one-layer", "Two layers of pairs": "match3-two-layers"}
+NETWORKS = {HEAD_WORDS[head]: file for head, file in HEADS.items()} | STACKS
+"""Files by names for people."""
+COMMONER = "Commoner answer"
+COLOURS = {name: ROLE_COLOURS[Role.CONTEXT if name in STACKS else Role.QUERY] for name in NETWORKS} | {COMMONER: GREY}
+COST = r"""
+**Three at once works**: the query scores the product of two keys,
+$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
+((1, 2), 3) and (1, (2, 3)) give the same score.
+
+**But triples cost n times as much.** The 784 pixels of a digit: 614,656 pairs or 481,890,304 triples.
+"""
+_finds_pairs = by_model(Match3Stack.finds_pairs)
+
+
+class Judged(NamedTuple):
+    """How often networks are right, by their names for people."""
+
+    party: Party
+    new_locks: dict[str, float]  # share of new locks
+    these_locks: dict[str, float]  # share of the guests' locks
+
+
+def draw_input() -> Judged:
+    """Draw the guests; return how often all networks are right of them, and of new ones."""
+    party = draw_guests(asks_for_lock=False)
+    numbers = party.numbers
+    can_open = [bool(matching_pairs(numbers, query)) for query in range(len(numbers))]
+    opened = {
+        HEAD_WORDS[head]: [guest.is_opened for guest in guests_of(trace, numbers, party.names)]
+        for head, trace in party.traces.items()
+    }
+    opened |= {name: _finds_pairs(file, numbers) for name, file in STACKS.items()}
+    shares = {name: sum(map(eq, locks, can_open)) / len(numbers) for name, locks in opened.items()}
+    cards = {name: card_or_empty(file) for name, file in NETWORKS.items()}
+    new_locks = {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
+    majority = max(sum(can_open), len(numbers) - sum(can_open)) / len(numbers)
+    new_majority = next(iter(cards.values())).get("majority_share", 0.0)
+    return Judged(party, new_locks | {COMMONER: new_majority}, shares | {COMMONER: majority})
+
+
+def answer(judged: Judged) -> str:
+    """Say what pairs and triples cost, and how often two layers of pairs are right."""
+    n = len(judged.party.numbers)
+    shallow, deep = (percent(judged.new_locks[name]) for name in STACKS)
+    return (
+        f"{n} guests have {n * n:,} pairs, but {n**3:,} triples. And two layers of pairs are right of {deep} of "
+        f"new locks, one layer of {shallow}."
+    )
+
+
+def draw(judged: Judged) -> None:
+    """Draw how often each network is right, of new locks and of these guests', and what triples cost."""
+    card = card_or_empty(STACKS["Two layers of pairs"])
+    names = f"{card.get('test_numbers', 0):,} new locks", f"These {len(judged.party.numbers)} guests"
+    for column, name, shares in zip(st.columns(2, gap="large"), names, judged[1:], strict=True):
+        with column:
+            section(name)
+            st.html(bar_rows((network, share, COLOURS[network]) for network, share in shares.items()))
+    sizes = [card_or_empty(file).get("parameters", 0) for file in NETWORKS.values()]
+    note(
+        f"One training each, on as many parties of eight. The heads have {sizes[0]:,} parameters, the layers "
+        f"{sizes[2]:,} and {sizes[3]:,}, with feed-forward parts. How two layers do it, their weights do not show."
+    )
+    paragraph(COST)
