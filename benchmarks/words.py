@@ -1,6 +1,6 @@
 """Counts the words that the app writes on its pages: python -m benchmarks.words [--url http://127.0.0.1:8501].
 
-A visitor of session.py opens every page, tab, section and experiment once. What counts is text as the server sends it:
+A visitor of session.py opens every page, section and experiment once. What counts is text as the server sends it:
 Markdown, HTML, headings, alerts, captions, labels, options, placeholders, and the helps that a pointer brings up; each
 distinct text of a page once. A word is a run of characters between spaces with a letter in it.
 
@@ -83,26 +83,19 @@ class Reader:
         self.inputs: set[str] = set()
 
     async def read_page(self) -> tuple[int, int, int]:
-        """Return the words before anything is opened, the words in all and the number of tabs."""
+        """Return the words before anything is opened, the words in all and the number of questions."""
         elements = self.session.elements
-        n_tabs = sum(element.type == "tab" for element in elements.values())
         closed = [path for path, element in elements.items() if element.type in SECTIONS and not _is_open(element)]
         self._note(VISIBLE, hidden=closed)
         first = count_words(self.texts, self.inputs)
         self._note()
         await self._open_sections()
-        for key, label in [
-            (tabs.key, label) for tabs in self._lazy("tab_container") for label in self.session.tabs(tabs)
-        ]:
-            containers = [tabs for tabs in self._lazy("tab_container") if tabs.key == key]
-            if containers and label in self.session.tabs(containers[0]):
-                await self.session.set_value(containers[0], "string_value", label, SECONDS)
-                self._note()
-                await self._open_sections()
+        n_questions = 0
         async for _ in each_experiment(self.session, SECONDS):
+            n_questions += 1
             self._note()
             await self._open_sections()
-        return first, count_words(self.texts, self.inputs), n_tabs
+        return first, count_words(self.texts, self.inputs), n_questions
 
     async def _open_sections(self) -> None:
         """Open what is closed and drawn only when open; one may close another."""
@@ -158,10 +151,10 @@ def main() -> None:
     url = parser.parse_args().url
     with nullcontext(url.rstrip("/")) if url else running("app.py") as address:
         counts = asyncio.run(read_app(address))
-    print(f"{'page':12}  {'closed':>7}  {'in all':>7}  {'tabs':>4}")
+    print(f"{'page':12}  {'closed':>7}  {'in all':>7}  {'questions':>9}")
     sums = [sum(column) for column in zip(*counts.values(), strict=True)]
     for page, figures in [*counts.items(), ("(sum)", sums)]:
-        print("{:12}  {:7,}  {:7,}  {:4}".format(page, *figures))
+        print("{:12}  {:7,}  {:7,}  {:9}".format(page, *figures))
 
 
 if __name__ == "__main__":

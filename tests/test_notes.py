@@ -35,5 +35,3 @@ def test_link_opens_what_the_table_names(where, link, visit):
     assert part in headings or part in repr(page)
     if slug := query.get("question"):
         assert part == page.title[0].value == next(text for one, text, _ in entry.questions if one == slug)
-    if tab := query.get("tab"):
-        assert page.session_state[f"{entry.name}_tab"] == tab

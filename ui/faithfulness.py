@@ -26,7 +26,6 @@ from ui.job_queue import queued_result, result_on_demand
 from ui.labels import error_markdown, note, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
-from ui.skeleton import Tab
 from ui.state import Field, encode_fields, single_choice
 
 AS_LEARNED = "This is about the network as learned, without your changes."
@@ -105,11 +104,6 @@ def draw_faithfulness(
         with st.container(key=f"desk_{name}_without"):
             _heads(name, result)
     _over_many(model, result)
-
-
-def faithfulness_tab(*args: Any, **kwargs: Any) -> Tab:
-    """Return the same as a section of a page with tabs."""
-    return Tab("doubts", "Is this map an explanation?", lambda: draw_faithfulness(*args, **kwargs))
 
 
 def _on_device_of(model: nn.Module, value: Any) -> Any:

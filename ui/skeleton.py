@@ -1,11 +1,11 @@
-"""The skeleton of every page: title, fragments, tabs or a lecture's screens, sidebar, foot."""
+"""The skeleton of every page: title, fragments, sidebar, foot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -17,33 +17,16 @@ from ui.hosting.warm_up import is_warm
 from ui.inside_streamlit import StopException
 from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import hall_corner, pause_idle_hall
-from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
+from ui.lecture.mode import LECTURE, lecture_mode
 from ui.navigation import OPEN_QUESTION, PAGES, PageEntry, entry_of, open_question, path_of, through_app
-from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
+from ui.state import APP, PAGE, Field, read_address, write_address
 from ui.take_along import EXPORT, take_along_menu
-from ui.try_this import undo_surprise
 
 if TYPE_CHECKING:
     from ui.player import Player
 
-OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
-"""The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
-TOP, SECTIONS_TAB = "top", "more"
-"""Slugs: of a lecture's first screen, of the tab "More"."""
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
 """The seconds between two runs of each fragment, by the name of its function; None = it runs after clicks alone."""
-PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}  # their labels
-
-
-class Tab(NamedTuple):
-    """A tab below the first screen, or a section of a tab."""
-
-    slug: str  # its name in the address, which never changes
-    label: str
-    draw: Callable[[], None] | None  # called only while it is open; None = it has nothing but sections
-    below: Tab | None = None  # drawn below it; in a lecture, a separate screen
-    # expanders below it, of which one is open at a time; in a lecture, each is a screen
-    sections: tuple[Tab, ...] = ()
 
 
 def page_frame(name: str, question: str) -> None:
@@ -120,92 +103,6 @@ def page_body(draw: Callable[[], None]) -> None:
         draw_fragment(draw, name=BODY)
 
 
-def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
-    """Draw the tabs below the first screen. Only the open one is computed; its slug is in the address, as `?tab=`.
-
-    A click in a tab reruns the tabs alone. The first is open on arrival; `more` are the sections of a last one. In
-    lecture mode the first screen, each tab and each section are separate screens, see ui.lecture.mode.
-    """
-    opened = OPEN_TAB[name]
-    if more:
-        tabs = (*tabs, Tab(SECTIONS_TAB, "More", None, sections=more))
-    all_tabs = [section for tab in tabs for section in (tab, *tab.sections)]
-    screens = _screens_of(tabs)
-    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [tab.slug for tab in all_tabs]
-    opened.suggest(slugs[0])
-    above = {} if LECTURE.value else {tab.below.slug: tab.slug for tab in all_tabs if tab.below}
-    if opened.value in above:
-        opened.value = above[opened.value]
-    opened.clamp_to_options(slugs)
-    if LECTURE.value:
-        draw_fragment(_draw_screens, name, screens, players=players)
-    else:
-        draw_fragment(_draw_tabs, name, tabs, players=players)
-
-
-def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
-    """Return the screens of a lecture in order: each tab, what is below it, its sections."""
-    screens = []
-    for tab in tabs:
-        below = (tab.below,) if tab.below else ()
-        screens += ([tab] if tab.draw else []) + _screens_of((*below, *tab.sections))
-    return screens
-
-
-def _draw_screens(name: str, screens: list[Tab]) -> None:
-    opened, mark = OPEN_TAB[name], st.empty()
-    with st.container(key=SCREENS):
-        labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
-        single_choice("Screen", opened, labels, label_visibility="collapsed", on_change=partial(_on_screen, name))
-    if opened.value != TOP:
-        mark.html('<span class="screen"></span>')  # hides all above it, see lecture.css
-        next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
-
-
-def _on_screen(name: str) -> None:
-    """Undo the page's surprise once the lecture leaves the first screen."""
-    if OPEN_TAB[name].value != TOP and undo_surprise(name):
-        st.rerun()  # the whole page, which reads the restored address
-
-
-def _draw_tabs(name: str, tabs: tuple[Tab, ...]) -> None:
-    opened, previous, key = OPEN_TAB[name], PREVIOUS_TABS[name], f"{name}_tabs"
-    labels = {tab.label: tab.slug for tab in tabs}
-
-    def on_change() -> None:
-        opened.value = labels[widget_value(key)]
-        PLAYING.value = ""
-
-    label = next(tab.label for tab in tabs if opened.value in {section.slug for section in (tab, *tab.sections)})
-    if widget_value(key) != label or previous.value != list(labels):  # else new tabs would open on the first
-        set_widget(key, label)
-        previous.value = list(labels)
-    for tab, slot in zip(tabs, st.tabs(list(labels), key=key, on_change=on_change), strict=True):
-        if slot.open:
-            with slot:
-                _draw_tab(name, tab)
-
-
-def _draw_tab(name: str, tab: Tab) -> None:
-    """Draw a tab or section, what is below it, and its sections, of which only the open one is computed."""
-    if tab.draw:
-        tab.draw()
-    if tab.below:
-        _draw_tab(name, tab.below)
-    opened = OPEN_TAB[name]
-
-    def on_change(slug: str, key: str) -> None:
-        opened.value = slug if widget_value(key) else tab.slug
-
-    for section in tab.sections:
-        key = f"{name}_section_{section.slug}"
-        set_widget(key, opened.value == section.slug)
-        slot = st.expander(section.label, key=key, on_change=on_change, args=(section.slug, key))
-        if slot.open:
-            with slot:
-                _draw_tab(name, section)
-
-
 def foot(entry: PageEntry) -> None:
     """Draw the end of a page: its last sentence, links to the pages before and after, the menu of downloads."""
     index = PAGES.index(entry)
@@ -241,6 +138,5 @@ def sidebar() -> None:
 
 
 def _open_first_screen() -> None:
-    for opened in (OPEN_TAB, OPEN_QUESTION):
-        if PAGE.value in opened:
-            opened[PAGE.value].reset()
+    if PAGE.value in OPEN_QUESTION:
+        OPEN_QUESTION[PAGE.value].reset()

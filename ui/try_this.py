@@ -29,7 +29,7 @@ ADDRESS_BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page as it was before its surprise."""
 OUTCOME_BASIS = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
 """What the outcome on each page depends on: question, options, the outcome itself, its subject, the page's edits."""
-OPEN = ("tab", "question")  # names in the address of what is open, which a surprise does not change
+OPEN = ("question",)  # names in the address of what is open, which a surprise does not change
 HIDDEN_CSS = "{ opacity: 0; visibility: hidden; }"  # of what would give the answer away
 _scroll_to = component("scroll_to")
 

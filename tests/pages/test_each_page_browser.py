@@ -1,45 +1,33 @@
-"""What holds of every page: tabs or questions in the address, controls for the Tab key, room on a phone."""
-
-import re
+"""What holds of every page: questions in the address, controls for the Tab key, room on a phone."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.layout import FOCUSED, TOUCHING_TEXTS, WATCH_SHIFTS
-from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
+from tests.support.on_page import HEIGHT, SIZES, assert_fits, settle
 from ui.questions import MAX_LINKS
 
 MAX_PIXELS = 2 * 900 + 60
 """Two screens, and some more for the fonts of other machines."""
-SELECTED_TAB = "[role=tab][aria-selected=true]"
-MAX_TABS = 4
 PHONE_SIZE = (360, 740)
 MIN_LETTER_PIXELS = 10
 TRY_THIS = "[class*=_try_this]"
 
 
-def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, app_url, entry):
+def test_it_opens_at_rest_and_back_comes_from_an_experiment_to_the_page(visit, app_url, entry):
     page = visit("about:blank")
     page.add_init_script(f"({WATCH_SHIFTS})()")
     visit(f"{app_url}/{entry.url_path}")
     if entry.name == "start":
         page.locator(".st-key-start_dot_words").wait_for()
     else:
-        page.locator("[role=tab], .st-key-questions button").first.wait_for()
+        page.locator(".st-key-questions button").first.wait_for()
     settle(page)
     assert "?" not in page.url, "plain arrival must leave the address alone"
     page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it slows every change down
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < 0.1, shifts
-    labels = page.get_by_role("tab").all_inner_texts()
-    assert len(labels) <= MAX_TABS
-    heights = [page.evaluate(HEIGHT)]
-    for label in labels[1:]:
-        before = page.url
-        open_tab(page, label)
-        page.wait_for_url(lambda url, before=before: url != before and re.search(r"[?&]tab=[a-z0-9-]+", url))
-        heights.append(page.evaluate(HEIGHT))
-    assert max(heights) <= MAX_PIXELS or entry.name in ("start", "model"), heights
+    assert page.evaluate(HEIGHT) <= MAX_PIXELS or entry.name in ("start", "model")
     for question in entry.questions[:MAX_LINKS]:
         page.get_by_role("button", name=question.text).click()
         page.get_by_role("heading", name=question.text).wait_for()
@@ -51,11 +39,6 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.get_by_role("heading", name=entry.heading).wait_for()
         settle(page)
         assert "question=" not in page.url
-    if len(labels) > 1:
-        page.go_back()
-        settle(page)
-        expect(page.locator(SELECTED_TAB)).to_have_text(labels[-2])
-        assert ("tab=" in page.url) == (len(labels) > 2)
 
 
 def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and_no_end_is_covered(

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.support.app import html_of, open_page, open_question, open_tab, rerun, visible_and_hover_text
+from tests.support.app import html_of, open_page, open_question, rerun, visible_and_hover_text
 from ui.chart import PRINT_WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
@@ -39,20 +39,15 @@ def pictures_of_components(page) -> int:
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 
-def tabs_of(name: str, root) -> list[str]:
-    return re.findall(r"\b[Tt]ab\(\"([a-z-]+)\"", (root / "pages" / name / "page.py").read_text())
-
-
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_every_tab_and_experiment_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
+def test_every_experiment_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry):
     page = open_page(app, path_of(entry))
     assert page.title
     assert not page.error
     saved = set()
-    questions = [(open_question, question.slug) for question in entry.questions]
-    for open_slug, slug in [(open_tab, ""), *((open_tab, tab) for tab in tabs_of(entry.name, root)), *questions]:
+    for slug in ("", *(question.slug for question in entry.questions)):
         if slug:
-            open_slug(page, slug)
+            open_question(page, slug)
         words, helps = visible_and_hover_text(page)
         assert len(words) > 100
         assert not [term for term in terms_in(words) if TERMS[term] not in helps], slug

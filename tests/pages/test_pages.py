@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core.concurrency import BoundedCache
-from tests.support.app import data_of, open_page, open_tab, rerun, set_fields
+from tests.support.app import data_of, open_page, rerun, set_fields
 from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field
 
@@ -97,7 +97,7 @@ def test_start_page_leads_to_every_other_page(app):
     ],
 )
 def test_words_tell_of_the_number_that_was_clicked(app, name, component, state, row, column):
-    page = set_fields(open_tab(open_page(app, f"pages/{name}/page.py"), "steps"), **state)
+    page = set_fields(open_page(app, f"pages/{name}/page.py"), **state)
     key = f"{component}_moving_step"
     for step in ("scores", "weights"):
         for chosen in ({"step": step, "row": row, "column": column}, None):

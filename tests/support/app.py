@@ -49,15 +49,9 @@ class ExportAtOnce:
         export()
 
 
-def open_page(app: AppTest, path: str, tab: str = "") -> AppTest:
-    """Go to a page by the path of its script, and open a tab if its slug is given."""
-    app.switch_page(path).run()
-    return open_tab(app, tab) if tab else app
-
-
-def open_tab(page: AppTest, slug: str) -> AppTest:
-    """Open a tab of the page that is shown."""
-    return rerun(page, **{f"{page.session_state['page_shown']}_tab": slug})
+def open_page(app: AppTest, path: str) -> AppTest:
+    """Go to a page by the path of its script."""
+    return app.switch_page(path).run()
 
 
 def open_question(page: AppTest, slug: str) -> AppTest:

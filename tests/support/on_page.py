@@ -70,12 +70,6 @@ def wait_for_change(page, expression: str, before) -> None:
     settle(page)
 
 
-def open_tab(page, label: str) -> None:
-    """Open a tab of the page by its label."""
-    page.get_by_role("tab", name=label, exact=True).click()
-    settle(page)
-
-
 def draw(page, *strokes) -> None:
     """Draw strokes on the page's pad, each through points given as shares of it."""
     box = page.locator("canvas.upper-canvas").bounding_box()

@@ -160,12 +160,6 @@ class Session:
         """Return the texts of the elements of some types, such as "markdown"."""
         return [item.message.body for item in self.elements.values() if item.type in types]
 
-    def tabs(self, container: Element) -> list[str]:
-        """Return the labels of a container's tabs."""
-        parent = next(path for path, item in self.elements.items() if item is container)
-        children = [item for path, item in sorted(self.elements.items()) if path[:-1] == parent]
-        return [item.message.label for item in children if item.type == "tab"]
-
     async def _wait_for_run(self, act: Callable[[], Awaitable[None]], fragment: str, seconds: float) -> Answer:
         """Act, and wait for the end of a run that began afterwards and includes the fragment."""
         began, self._answer = time.perf_counter(), Answer()

@@ -105,7 +105,7 @@ SENTENCES = (
 )
 button, button_group, text_input = (partial(Action, type) for type in ("button", "button_group", "text_input"))
 component = partial(Action, "bidi_component")
-TAB, QUESTION = Action("tab_container", "*_tabs"), button("*_question_*")
+QUESTION = button("*_question_*")
 NEXT = button("*_step_next")
 STEP = button_group("*_step")
 CANVAS = component("*_pad_*[0-9]", draw_stroke)
@@ -242,11 +242,11 @@ def value_for(session: Session, widget: Element, values: Values | None, random: 
         return field, json.dumps({"selection": _click(message, random)})
     if widget.type == "button":
         return field, True
-    options = [getattr(option, "content", option) for option in getattr(message, "options", ())] or session.tabs(widget)
+    options = [getattr(option, "content", option) for option in getattr(message, "options", ())]
     if not options:
         n_steps = round((message.max - message.min) / message.step)
         return field, [message.min + random.randint(0, n_steps) * message.step]
-    current = [*before.string_array_value.data, before.string_value] if before else session.tabs(widget)[:1]
+    current = [*before.string_array_value.data, before.string_value] if before else []
     option = random.choice([option for option in options if option not in current])
     return (field, option) if field == "string_value" else ("string_array_value", [option])
 

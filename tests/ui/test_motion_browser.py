@@ -132,7 +132,7 @@ def test_what_is_pointed_at_is_lit_in_all_views_until_the_pointer_or_the_view_ha
     canvas.focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator("td.cell.lit")).to_have_count(5)
-    page.get_by_role("tab", name="Pairs and a neuron").click()
+    page.get_by_role("button", name="What does attention have that a neuron lacks?").click()
     canvas.wait_for(state="detached")
     page.get_by_role("heading").first.hover()
     expect(page.locator("td.cell.lit")).to_have_count(0)

@@ -10,7 +10,6 @@ from ui.old_addresses import OPENS, current_address
 ROWS = [(name, old, today) for name, opens in OPENS.items() for old, today in opens.items() if name != "every"]
 NEEDED = {"model": {"model": "tatoeba-llama"}}
 """What a page has to be shown with to have all its tabs."""
-BELOW = {"measured": "cost"}
 """By tabs below others, which are screens of their own in a lecture alone, those others."""
 
 
@@ -21,10 +20,6 @@ def test_an_old_address_opens_what_it_promised(name, old, today, visit):
     assert not page.exception
     assert not page.error
     assert not page.toast
-    if tab := current.get("tab"):
-        assert page.session_state[f"{name}_tab"] == BELOW.get(tab, tab)
-        assert not entry_of(name).questions, "a page with questions has no tabs"
-        return
     slug = current["question"]
     text = "All the numbers" if slug == NUMBERS else {one: text for one, text, _ in entry_of(name).questions}[slug]
     headings = [*(title.value for title in page.title), *(heading.value for heading in page.subheader)]

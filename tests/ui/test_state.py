@@ -68,18 +68,18 @@ def test_address_that_is_no_value_gives_the_default(asked):
     assert shown(arrived(n=asked)) in ("3 one []", "1 one []")
 
 
-def page_with_a_suggested_tab() -> None:
+def page_with_a_suggested_question() -> None:
     import streamlit as st
 
-    from ui.skeleton import OPEN_TAB
+    from ui.navigation import OPEN_QUESTION
 
     if "start" in st.session_state:
-        OPEN_TAB["pixels"].suggest(st.session_state.pop("start"))
-    st.text(OPEN_TAB["pixels"].encode())
+        OPEN_QUESTION["pixels"].suggest(st.session_state.pop("start"))
+    st.text(OPEN_QUESTION["pixels"].encode())
 
 
 def test_a_default_of_one_visitor_is_none_of_another():
-    lecturer, other = (AppTest.from_function(page_with_a_suggested_tab) for _ in range(2))
+    lecturer, other = (AppTest.from_function(page_with_a_suggested_question) for _ in range(2))
     for page, start in ((lecturer, "top"), (other, "steps")):
         page.session_state["start"] = start
         assert not shown(page.run())

@@ -2,7 +2,7 @@
 
 from pages.transformer.inputs import draw_reading
 from pages.transformer.reading import NAME, TRANSLATOR, Reading
-from ui.translators import traced_translation, translation_faithfulness
+from ui.translators import draw_translation_faithfulness, traced_translation
 
 draw_input = draw_reading
 
@@ -15,5 +15,4 @@ def answer(_: Reading) -> str:
 def draw(reading: Reading) -> None:
     """Draw what becomes of the answer as words go."""
     traced = traced_translation(TRANSLATOR, reading.text, ())
-    if section := translation_faithfulness(NAME, reading.text, traced).draw:
-        section()
+    draw_translation_faithfulness(NAME, reading.text, traced)

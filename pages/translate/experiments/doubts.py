@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.translate.inputs import Translations, draw_word
-from ui.translators import NAME, translation_faithfulness
+from ui.translators import NAME, draw_translation_faithfulness
 
 draw_input = draw_word
 
@@ -18,5 +18,5 @@ def draw(translations: Translations) -> None:
     traced = translations.traced
     if traced.view.source != traced.view.keys:
         st.info("One vector has no map over words. Take a model with attention.")
-    elif section := translation_faithfulness(NAME, translations.text, traced).draw:
-        section()
+    else:
+        draw_translation_faithfulness(NAME, translations.text, traced)

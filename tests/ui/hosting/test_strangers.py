@@ -1,10 +1,8 @@
 """What a public server tells strangers: no path of its own, and not which models others have asked for."""
 
-from random import Random
-
 from tests.support.server import served
 from tests.support.session import Session
-from tests.support.visits import act, each_experiment
+from tests.support.visits import each_experiment
 from ui.navigation import PAGES
 
 
@@ -28,10 +26,6 @@ async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tr
         for entry in PAGES[1:]:
             faults += (await session.switch_page(entry.url_path)).faults
             visit(entry.name)
-            for tabs in session.widgets("tab_container", "*_tabs"):
-                for label in session.tabs(tabs):
-                    faults += (await act(session, tabs, (label,), Random(0), 60)).faults
-                    visit(f"{entry.name}, {label}")
             async for link, answer in each_experiment(session):
                 faults += answer.faults
                 visit(link)

@@ -8,7 +8,7 @@ from tests.support.app import open_page
 
 @pytest.mark.parametrize("page", ["vectors", "lookup"])
 def test_a_run_builds_the_steps_of_its_trace_once(app, monkeypatch, page):
-    shown, built, real = open_page(app, f"pages/{page}/page.py", "steps"), [], steps.attention_steps
+    shown, built, real = open_page(app, f"pages/{page}/page.py"), [], steps.attention_steps
     monkeypatch.setattr(steps, "attention_steps", lambda trace: built.append(trace) or real(trace))
     shown.run()
     assert len(built) == 1
