@@ -232,6 +232,14 @@ def test_every_step_can_be_shown(page):
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
 
 
+@pytest.mark.parametrize("slug", ["elsewhere", "equal", "models"])
+def test_an_experiment_bears_no_words_many_and_unknown_ones(page, slug):
+    for text in ("", "a dull and a wonderful film " * 5, "asdf qwer"):
+        say(open_question(page, slug), text)
+        assert not page.error
+        assert page.title[0].value.endswith("?")
+
+
 TYPED = {
     "": "Type an English sentence",
     "   \n ": "Type an English sentence",

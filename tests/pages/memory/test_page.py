@@ -396,6 +396,14 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
 
 
+@pytest.mark.parametrize("slug", ["cure", "wider"])
+def test_an_experiment_bears_no_words_and_many(trained, slug):
+    for text in ("", "the red car and the green bird " * 4):
+        write(open_question(trained, slug), text)
+        assert not trained.error
+        assert trained.title[0].value.endswith("?")
+
+
 def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(trained):
     body = shaded(trained)
     assert body.count("Ma tante a acheté une voiture rouge") == 3
