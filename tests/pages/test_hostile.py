@@ -12,7 +12,8 @@ from ui.navigation import PAGES, path_of
 WAYS = {
     "start": [{}, {"start_demonstration": "drawing"}, {"lectures": True}],
     "vectors": [{}, {"vectors_question": "rules"}, {"vectors_question": "pairs"}],
-    "lookup": [{}, {"lookup_question": "records"}],
+    # last a way whose callbacks rerun no fragment: else AppTest goes to Start in place of the next page
+    "lookup": [{"lookup_question": "records"}, {"lookup_question": ""}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}, *({"groups_question": slug} for slug in ("elsewhere", "why"))],
     "memory": [{}, {"memory_question": "own"}, {"memory_question": "follows"}],
