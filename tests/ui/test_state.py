@@ -80,12 +80,12 @@ def page_with_a_suggested_question() -> None:
 
 def test_a_default_of_one_visitor_is_none_of_another():
     lecturer, other = (AppTest.from_function(page_with_a_suggested_question) for _ in range(2))
-    for page, start in ((lecturer, "top"), (other, "steps")):
+    for page, start in ((lecturer, "worth"), (other, "erase")):
         page.session_state["start"] = start
         assert not shown(page.run())
     for page in (lecturer, other):
-        page.session_state["pixels_tab"] = "steps"
-    assert shown(lecturer.run()) == "steps"
+        page.session_state["pixels_question"] = "erase"
+    assert shown(lecturer.run()) == "erase"
     assert not shown(other.run())
 
 
