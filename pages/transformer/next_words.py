@@ -9,8 +9,8 @@ from torch import Tensor
 from attention_core.data.next_words import UNKNOWN, Line, read_line, vocabulary
 from attention_core.data.pieces import strip_space_mark
 from attention_core.inference import next_word
+from pages.transformer.charts import RowText
 from pages.transformer.inputs import draw_sentence
-from pages.transformer.mask_chart import RowText
 from ui.computed import by_model, card_or_empty, model_or_stop
 from ui.labels import note
 from ui.layout import figures_table, stop_run

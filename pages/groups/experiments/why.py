@@ -1,5 +1,6 @@
 """Why only pairs? What triples cost, and how far one and two layers of pairs come without them."""
 
+from functools import partial
 from operator import eq
 from typing import NamedTuple
 
@@ -7,12 +8,14 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
+from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import matching_pairs
 from attention_core.models.match3_stack import Match3Stack
 from pages.groups.first_screen import HEAD_WORDS, HEADS
 from pages.groups.guests import guests_of
 from pages.groups.inputs import Party, draw_guests
+from ui.chart import note_picture
 from ui.computed import by_model, card_or_empty
 from ui.labels import note, paragraph
 from ui.layout import bar_rows, section
@@ -75,6 +78,8 @@ def draw(judged: Judged) -> None:
     for column, name, shares in zip(st.columns(2, gap="large"), names, judged[1:], strict=True):
         with column:
             section(name)
+            drawing = partial(bar_table, [*shares], {name: [*shares.values()]}, [ROLE_COLOURS[Role.CONTEXT]])
+            note_picture(drawing, f"How often they are right: {name}")
             st.html(bar_rows((network, share, COLOURS[network]) for network, share in shares.items()))
     sizes = [card_or_empty(file).get("parameters", 0) for file in NETWORKS.values()]
     note(

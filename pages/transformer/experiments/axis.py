@@ -8,7 +8,7 @@ from attention_core.data.next_words import Line
 from attention_core.device import to_array
 from attention_core.inference.next_word import Foresight, named_mask
 from pages.transformer import next_words
-from pages.transformer.mask_chart import RowText, mask_chart
+from pages.transformer.charts import RowText, mask_chart
 from ui.chart import draw_chart
 from ui.layout import section
 

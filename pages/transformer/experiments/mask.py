@@ -11,7 +11,7 @@ from attention_core.data.next_words import MAX_WORDS, Line
 from attention_core.device import to_array
 from attention_core.inference.next_word import MASKS, Foresight, named_mask, padded
 from pages.transformer import next_words
-from pages.transformer.mask_chart import RowText, mask_chart
+from pages.transformer.charts import RowText, mask_chart
 from pages.transformer.reading import NAME
 from ui.chart import clickable, draw_chart
 from ui.state import Field, between, one_of, single_choice, whole_numbers

@@ -10,8 +10,8 @@ from attention_core.data.next_words import Line
 from attention_core.device import to_array
 from attention_core.inference.next_word import named_mask, reversed_line
 from pages.transformer import next_words
+from pages.transformer.charts import RowText, mask_chart
 from pages.transformer.first_screen import SMALLEST_CHANGE
-from pages.transformer.mask_chart import RowText, mask_chart
 from ui.chart import draw_chart
 from ui.labels import note
 from ui.layout import section

@@ -8,7 +8,7 @@ from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.live_training.score_comparison import measure_scale
 from pages.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
-from pages.transformer.charts import cost_chart, distance_chart
+from pages.transformer.charts import UNREAD, RowText, cost_chart, distance_chart, mask_chart
 from tests.support.charts import rows_of, valid
 from tests.support.traces import random_trace
 
@@ -77,3 +77,17 @@ def test_errors_while_training_are_lines_over_batches():
         ("Q Kᵀ", 20, 0.1),
     ]
     assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0.1, 1.0]
+
+
+@pytest.mark.parametrize("select", [None, "cell"])
+def test_a_mask_is_valid_and_its_squares_have_the_areas_of_the_weights(select):
+    n, mask = 3, np.tri(3, dtype=bool)
+    weights = np.where(mask, 0.25, np.nan)
+    words = {"next word": [RowText("a", True), RowText("b", False), RowText("c")]}
+    chart = mask_chart(["start", "a", "b"], mask, weights, words, below=["1"] * n, select=select)
+    valid(chart)
+    squares, cells = chart.data["squares"], chart.data["cells"]
+    sides = squares["right"] - squares["left"]
+    assert sides == pytest.approx(np.where(mask, 24, 0).ravel())
+    assert list(cells["opacity"]) == [1.0 if is_read else UNREAD for is_read in mask.ravel()]
+    assert chart.data["behind"]["text"] == ["next word", "a ✓", "b ✗", "c"]
