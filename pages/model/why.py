@@ -1,7 +1,7 @@
 """Why a head looks where it looks: one score by its sources, down to the word, and the weight without one source."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ HEAD_DESCRIPTIONS = {
 SOURCE_LABELS = {"embedding": "the word itself", "biases": "constants"}
 
 
-def explain_weight(run: ModelRun, request: RunRequest) -> None:
+def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
     """Draw the chosen head's score of the chosen query and a key, taken apart."""
     selection = chosen(run)
     example = LLAMA, TextInput(EXAMPLE_TEXT), (*COPYING_HEAD, EXAMPLE_QUERY)
@@ -68,7 +68,6 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
         with st.spinner("Taking the score apart"):
             model, inputs = pretrained_of(request.model_key).model, prepared_of(*request).inputs
             stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(inputs), run.tokens))
-            cell = _choose_cell(run, selection)
             comparisons: dict[int, Against] = {MEAN: "mean", NOTHING: None}
             against = comparisons.get(AGAINST.value, AGAINST.value)
             score_key = "why", cell, against
@@ -80,9 +79,9 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
     _explain_in_a_sentence(run, request, stream, cell, table)
     query_column, key_column = st.columns(2, gap="large")
     with query_column:
-        _draw_side(Role.QUERY, _token_name(stream, cell[2]), opened.by_query())
+        _draw_side(Role.QUERY, _token_name(run.tokens, cell[2]), opened.by_query())
     with key_column:
-        _draw_side(Role.KEY, _token_name(stream, cell[3]), opened.by_key())
+        _draw_side(Role.KEY, _token_name(run.tokens, cell[3]), opened.by_key())
     sides = {"query": opened.query_sources, "key": opened.key_sources}
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
     style = {"format_func": format_source, "placeholder": "What a head took, from where"}
@@ -107,8 +106,9 @@ def _open_example() -> None:
     st.rerun()
 
 
-def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
+def choose_cell(run: ModelRun) -> Cell:
     """Draw the choice of a key, and of what it is compared with; return the cell of the chosen head, query and key."""
+    selection = chosen(run)
     trace = run.groups[selection.group][selection.layer]
     head, rows = selection.head, [selection.query]
     weights, mask = trace.weights(head, rows)[0], trace.allowed(head, rows)
@@ -170,17 +170,20 @@ def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:
     number_bars(f"model_why_{role}", labels, values, ROLE_COLOURS[role], title, "take it apart", open_source)
 
 
+def describe_weight(run: ModelRun, cell: Cell) -> str:
+    """Say from where to where a head looks, and how much, Markdown."""
+    trace_index, head, query, key = cell
+    share = percent(float(run.recording.traces[trace_index].weights(head, [query], [key])))
+    query_token, key_token = _token_name(run.tokens, query), _token_name(run.tokens, key)
+    return f"{_format_head(trace_index, head).capitalize()} looks from {query_token} at {key_token}: {share}."
+
+
 def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, cell: Cell, table: Why) -> None:
     """Say in a sentence why the head looks there; offer to switch off the head that it owes that to."""
-    trace_index, head, query, key = cell
+    trace_index, head, _, key = cell
     source, name_of_head = next(iter(table.by_key())), _head_namer(request)
-    share = percent(float(stream.traces[trace_index].weights(head, [query], [key])))
-    query_token, key_token = _token_name(stream, query), _token_name(stream, key)
     description = HEAD_DESCRIPTIONS.get(name_of_head(trace_index, head), "")
-    sentence = (
-        f"**{_format_head(trace_index, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
-        f"{description} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side comes from "
-    )
+    sentence = f"{description} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side comes from "
     if not re.fullmatch(r"\d+\.\d+", source):  # it is no head
         st.markdown(f"{sentence}{format_source(source)}.")
         return
@@ -190,7 +193,7 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
     distance, direction = abs(key - position), "back" if position < key else "ahead"
     length = "one token" if distance == 1 else f"{distance} tokens"
     source_description = HEAD_DESCRIPTIONS.get(name_of_head(*source_ref), "")
-    target = f"{length} {direction}, at {_token_name(stream, position)}" if distance else "at itself"
+    target = f"{length} {direction}, at {_token_name(run.tokens, position)}" if distance else "at itself"
     st.markdown(f"{sentence}**{_format_head(*source_ref)}**, which looked {target}. {source_description}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         st.button(
@@ -243,9 +246,9 @@ def _format_head(layer: int, head: int) -> str:
     return f"head {head + 1} of layer {layer + 1}"
 
 
-def _token_name(stream: Stream, position: int) -> str:
+def _token_name(labels: Sequence[str], position: int) -> str:
     """Return a token as Markdown and, if the text has several of it, which of them."""
-    tokens = [token.strip() for token in stream.tokens]
+    tokens = [label.strip() for label in labels]
     n_before, n_alike = tokens[:position].count(tokens[position]), tokens.count(tokens[position])
     ordinal = ("the first", "the second", "the third")[n_before] if n_before < 3 else f"number {n_before + 1}"
     return literal(tokens[position]) + f" ({ordinal})" * (n_alike > 1)
