@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TEMPERATURE, N_NEAREST = 0.05, 3
 LABEL, EXAMPLE = "What would you like to know about attention?", "can one vector hold a sentence?"
-TEXT = Field("start", "search", "", address="search", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.maximum])
+TEXT = Field("start", "search", "")
+"""What is asked; no address has it, since the browser's Back would go letter by letter."""
 EXPERIMENT_OF = {
     question.text: (entry, question.slug) for entry in reversed(PAGES) for question in reversed(entry.questions)
 }
