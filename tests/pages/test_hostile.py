@@ -32,7 +32,7 @@ WAYS = {
         {"train_question": "changed"},
         *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
     ],
-    "atlas": [{}, {"atlas_question": "own"}, {"atlas_source": "tensors"}],
+    "atlas": [{}, {"atlas_source": "tensors"}, {"atlas_question": "own"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""
 
