@@ -114,7 +114,7 @@ class Lecture {
     }
     if (on && block !== this.block) {
       for (const node of block?.children ?? []) this.watch.observe(node);
-      if (block) this.changes.observe(block, { subtree: true, childList: true });
+      if (block) this.changes.observe(block, { subtree: true, childList: true, characterData: true });
     }
     this.block = on ? block : null;
     this.fitSoon();
