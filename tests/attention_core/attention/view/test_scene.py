@@ -8,7 +8,8 @@ import torch
 
 from attention_core.attention.edits import BlockKeys, SetWeights
 from attention_core.attention.scores import Additive
-from attention_core.attention.view.scene import N_NUMBERS, scene_data, show_scene, shown_dimensions
+from attention_core.attention.types import Axis
+from attention_core.attention.view.scene import N_NUMBERS, picture_scene_data, scene_data, show_scene, shown_dimensions
 from tests.support.traces import make_trace, random_trace, trace_of
 
 HEAD, ROWS = 1, [2, 0, 7]
@@ -90,3 +91,22 @@ def test_a_notebook_gets_a_scene_that_needs_no_network():
     assert "class SceneView" in page
     assert "class RecordingView" not in page
     assert (view.data["query"], view.data["plays"]) == (4, True)
+
+
+def test_looks_at_a_picture_have_their_scores_weights_and_words_and_other_keys_come_last():
+    generator = torch.Generator().manual_seed(2)
+    query, key = torch.randn(1, 1, 4, generator=generator), torch.randn(1, 7, 4, generator=generator)
+    regions = Axis("regions", [*Axis.picture("regions", 2, 3).labels, "∅"], grid=(2, 3))
+    look = trace_of(query, key, keys=regions)
+    looks = [look, look.replace((BlockKeys((2,)),))]
+    words = [[("which", 0.25), ("digit", 0.75)]] * 2
+    data = picture_scene_data(looks, "data:,", words, [("7", 0.9, "")], [("3", 0.8, "#ff0000")])
+    assert (data["grid"], data["query"], data["answer"]) == ([2, 3], 1, [("7", 0.9, "")])
+    assert [look["label"] for look in data["looks"]] == ["look 1", "look 2"]
+    for look, trace in zip(data["looks"], looks, strict=True):
+        assert look["weights"] == pytest.approx(trace.weights()[0].tolist(), abs=1e-4)
+        assert len(look["scores"]) == 7
+        assert look["words"] == words[0]
+    assert data["looks"][1]["scores"][2] is None
+    with pytest.raises(ValueError, match="regions"):
+        picture_scene_data([make_trace()], "data:,", words[:1], [])

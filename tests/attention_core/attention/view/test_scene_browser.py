@@ -3,12 +3,14 @@
 import re
 
 import pytest
+import torch
 from playwright.sync_api import expect
 
 from attention_core import load
 from attention_core.attention.edits import UNIFORM
+from attention_core.attention.types import Axis
 from attention_core.attention.view.page import View
-from attention_core.attention.view.scene import SCRIPT
+from attention_core.attention.view.scene import SCRIPT, picture_scene_data
 from attention_core.attention.wording import percent
 from attention_core.inference import translation as core
 from attention_core.inference.translation_scene import (
@@ -18,6 +20,7 @@ from attention_core.inference.translation_scene import (
     translation_scene,
     vector_data,
 )
+from tests.support.traces import trace_of
 
 SENTENCE = "The red car is in front of the house."
 ROUGE, RED = 2, 1
@@ -48,7 +51,7 @@ def opened(context, tmp_path, dot):
     """Opens the scene in a window of some width, with motion or less of it; nothing is fetched or complained about."""
     contexts, faults = [], []
 
-    def open_scene(width=1300, motion="reduce", clock=False, **changes):
+    def open_scene(width=1300, motion="reduce", clock=False, data=None, **changes):
         contexts.append(context.browser.new_context(viewport={"width": width, "height": 900}, reduced_motion=motion))
         page = contexts[-1].new_page()
         page.on("console", lambda message: faults.append(message.text))
@@ -56,7 +59,7 @@ def opened(context, tmp_path, dot):
         if clock:
             page.clock.install(time=0)
         path = tmp_path / "scene.html"
-        path.write_text(View("a scene", dot[1] | changes, SCRIPT).page(), encoding="utf-8")
+        path.write_text(View("a scene", (data or dot[1]) | changes, SCRIPT).page(), encoding="utf-8")
         page.goto(path.as_uri())
         page.evaluate(TOLD)
         return page
@@ -238,3 +241,21 @@ def test_while_a_guess_is_asked_for_nothing_is_told_and_the_scene_then_goes_to_t
     page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"covered": False})
     expect(say(page)).to_contain_text("Out of that mixture comes rouge")
     expect(page.get_by_role("group", name="Steps")).to_be_visible()
+
+
+def test_in_a_mixture_every_region_of_a_picture_has_the_area_of_its_weight(opened):
+    generator = torch.Generator().manual_seed(3)
+    query, key = torch.randn(1, 1, 4, generator=generator), 2 * torch.randn(1, 12, 4, generator=generator)
+    look = trace_of(query, key, keys=Axis.picture("regions", 3, 4))
+    pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+    data = picture_scene_data([look], pixel, [[("where", 1.0)]], [("there", 0.9, "")], [("nowhere", 0.5, "")])
+    page = opened(data=data)
+    expect(say(page)).to_contain_text("comes “there” (90%); with every weight equal it would say “nowhere”")
+    tiles = page.evaluate(f"{VIEW}.tiles")
+    weights = data["looks"][0]["weights"]
+    assert sum(tile["w"] * tile["h"] for tile in tiles) == pytest.approx(1)
+    for tile in tiles:
+        assert tile["w"] * tile["h"] == pytest.approx(weights[tile["index"]], abs=0.005)
+    page.get_by_role("button", name="all equal").click()
+    expect(say(page)).to_contain_text("With every weight equal it says “nowhere” (50%); as learned, “there”")
+    assert len(page.evaluate(f"{VIEW}.tiles")) == 12
