@@ -134,16 +134,31 @@ def test_dark_or_light_is_for_all_pages_and_loses_nothing(page, app_url):
     assert page.evaluate(colour) != before
 
 
-def test_arcs_join_their_words_in_lecture_mode(lecture):
+def test_columns_stand_above_their_words_in_lecture_mode(lecture):
     page = lecture("translate?lecture=1")
-    page.locator(".stage path").first.wait_for()
-    ends = page.evaluate("""() => {
-      const host = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".stage"));
-      const stage = host.shadowRoot.querySelector(".stage").getBoundingClientRect();
-      const path = host.shadowRoot.querySelector("path").getBoundingClientRect();
-      return [path.left >= stage.left - 2, path.right <= stage.right + 2, path.bottom <= stage.bottom + 2];
-    }""")
-    assert ends == [True, True, True]
+    page.locator(".scene .grip").first.wait_for()
+    settle(page)
+    boxes = "nodes.map((node) => node.getBoundingClientRect())"
+    middles = f"nodes => {boxes}.map(({{ x, width, bottom }}) => [x + width / 2, bottom])"
+    columns, words = (page.locator(f".scene {one}").evaluate_all(middles) for one in (".grip", ".key"))
+    assert len(columns) == len(words)
+    for (column, foot), (word, bottom) in zip(columns, words, strict=True):
+        assert column == pytest.approx(word, abs=2)
+        assert foot < bottom
+
+
+def test_a_remote_control_brings_a_scene_to_its_end_before_it_asks(lecture):
+    page = lecture("translate?lecture=1")
+    page.emulate_media(reduced_motion="no-preference")
+    page.reload()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.press("PageDown")
+    page.locator(".scene .say").filter(has_text="Out of that mixture").wait_for()
+    assert "tried" not in page.url
+    settle(page)
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**tried=ask**")
+    page.locator(".scene.covered").wait_for()
 
 
 def test_full_screen_shows_the_whole_chart(lecture):
