@@ -13,7 +13,7 @@ from pages.groups.inputs import Party, choose_head
 from ui.labels import note
 from ui.player import StepStyle, show_all_numbers, show_numbers
 
-SIZE = 430  # screen pixels
+SIZE = 370  # screen pixels
 
 
 def draw_numbers(party: Party) -> None:
