@@ -1,11 +1,16 @@
 """The scene of a head over a short text: what the chosen token asks the others, and what it takes."""
 
+from functools import partial
+
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.view.page import pieces
 from attention_core.attention.view.scene import scene_data
+from attention_core.charts.words import word_weights
+from attention_core.device import to_array
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.run import ModelRun, patches_of
 from pages.model import glance
+from ui.chart import note_picture
 from ui.scene import draw_scene, scene_choice
 
 MAX_KEYS = 24
@@ -26,5 +31,7 @@ def draw_head_scene(trace: AttentionTrace, head: int, query: int) -> None:
             glance.choose(query=choice.row)
 
     labels = [text for text, _ in pieces(trace.story.key_axis.labels)]
+    weights = to_array(trace.weights(head))
+    note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
     data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
     draw_scene(SCENE, data | {"query": query, "plays": True, "canChange": False}, on_choose)

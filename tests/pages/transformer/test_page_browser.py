@@ -42,6 +42,7 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     settle(visitor)
     visitor.locator(".st-key-transformer_step_next button").click()
     visitor.wait_for_url(re.compile(r"step=context"))
+    visitor.get_by_role("button", name="Where does each head look?").click()  # an experiment links all others
     visitor.get_by_role("button", name="What if a head looked elsewhere?").click()
     visitor.get_by_role("button", name="Switch off").click()
     visitor.get_by_text("Encoder, layer 2, head 4: switched off").wait_for()
