@@ -2,8 +2,8 @@
 
 from tests.support.on_page import NEXT_FRAME, settle
 
-ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
-MAP = f"{ROOT}.map"
+ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]')?.shadowRoot?.querySelector('.root')"
+MAP = f"{ROOT}?.map"  # which is gone for a moment where a lecture is switched on
 LAST_CAME = f"Math.max(...[...{MAP}.cache.tiles.values()].map(tile => tile.came))"
 RESTS = f"""() => {{
   const isDone = {ROOT}?.dataset.complete === 'true' && !{MAP}.desk.open, view = isDone && {ROOT}.dataset.view;
