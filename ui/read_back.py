@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from attention_core.data.sentence_presets import FAITHFUL, READ_BACK
-from attention_core.inference.read_back import CORRECT, LOST, compare_words, english_below, english_lost
+from attention_core.inference.read_back import CORRECT, LOST, compare_words
 
 IN_ENGLISH = READ_BACK | FAITHFUL
 
@@ -28,6 +28,8 @@ def read_back(french: str, sentence: str, words: Sequence[str] = (), unique_word
 
 
 def _french_with_glosses(french: str, sentence: str, words: Sequence[str], unique_words: Collection[int]) -> str:
+    from attention_core.inference.glosses import english_below, english_lost  # brings torch
+
     marked = []
     for index, (word, english) in enumerate(zip(words, english_below(words, sentence), strict=True)):
         if not word or word not in french:

@@ -4,9 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from attention_core.data.word_translations import expanded_english_words, gloss, load_table, lost_words
-from attention_core.weights import WeightsError
-
 CORRECT, WRONG, LOST = "kept", "wrong", "lost"
 SHORT = 2
 """Words of so many letters or fewer are not compared."""
@@ -26,52 +23,6 @@ def compare_words(gloss: str, original: str) -> list[tuple[str, str]]:
 
 def _bare(words: Sequence[str]) -> list[str]:
     return [word.strip(".,!?").lower() for word in words]
-
-
-def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
-    """Return what stands below each French word of a sentence's translation: what it means in English.
-
-    That is "" below a name or a mark, and below all where the table of words is missing.
-    """
-    try:
-        glosses = gloss(french_words, sentence)
-    except WeightsError:
-        return [""] * len(french_words)
-    pairs = zip(french_words, glosses, strict=True)
-    return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
-
-
-def _as_large(word: str, other: str) -> str:
-    """Return a word with a capital where another one has one."""
-    return word[:1].upper() + word[1:] if other[:1].isupper() else word
-
-
-def english_lost(french_words: Sequence[str], sentence: str) -> list[str]:
-    """Return the words of an English sentence that no French word stands for; none where the table is missing."""
-    words = expanded_english_words(sentence)
-    try:
-        return [words[index] for index in lost_words(french_words, sentence)]
-    except WeightsError:
-        return []
-
-
-def french_unfounded(french_words: Sequence[str], sentence: str) -> list[int]:
-    """Return which French words, from 0, mean nothing that stands in the English sentence; no short or unknown ones."""
-    words = {word.lower() for word in expanded_english_words(sentence)}
-    try:
-        table = load_table()
-    except WeightsError:
-        return []
-    meanings = (table.get(word.lower(), {}) if len(word) > SHORT else {} for word in french_words)
-    return [index for index, of in enumerate(meanings) if of and not words & {english.lower() for english in of}]
-
-
-def is_french_word(text: str) -> bool:
-    """Return whether a text is no mere piece of a French word: the table has it, or it has no letters."""
-    try:
-        return not any(map(str.isalpha, text)) or text in load_table() or text.lower() in load_table()
-    except WeightsError:
-        return True
 
 
 def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:

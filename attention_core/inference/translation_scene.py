@@ -10,7 +10,7 @@ from attention_core.attention.view.scene import scaled_numbers, scene_data, show
 from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
 from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
 from attention_core.device import device_of, to_array
-from attention_core.inference.read_back import english_below, english_lost, french_unfounded, is_french_word
+from attention_core.inference.glosses import english_below, english_lost, french_unfounded, is_french_word
 from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation
 from attention_core.models.transformer import edited
 from attention_core.models.translator import CanTranslate, DecoderState

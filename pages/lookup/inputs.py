@@ -10,8 +10,10 @@ from attention_core.inference.soft_lookup import Encoder, soft_lookup
 from pages.lookup import first_screen as screen
 from pages.lookup import table
 from ui.labels import literal
-from ui.player import export_bar
+from ui.player import Stepper, export_bar
 from ui.take_along import take_along
+
+STEPS = Stepper(table.NAME)
 
 
 class LookUp(NamedTuple):

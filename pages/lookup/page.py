@@ -5,13 +5,11 @@ import streamlit as st
 from attention_core import Role
 from pages.lookup import first_screen as screen
 from pages.lookup import table
-from pages.lookup.inputs import look_up
+from pages.lookup.inputs import STEPS, look_up
 from ui.layout import attention_roles, last_on_phone
-from ui.player import Stepper, show_all_numbers
+from ui.player import show_all_numbers
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
-
-STEPS = Stepper(table.NAME)
 
 
 def dictionary() -> None:

@@ -17,11 +17,12 @@ from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
 from ui.labels import note
 from ui.layout import bar_rows
-from ui.player import export_bar
+from ui.player import Stepper, export_bar
 from ui.take_along import take_along
 from ui.words import readable_sentence, report_unknown_words, sentence_box
 
 NAME = "matter"
+STEPS = Stepper(NAME)
 ATTENTION, AVERAGE, TWO_PHASES = "sentence-attention", "sentence-mean", "sentence-two-phase"
 SMALL_CHANGE = 0.02  # of the probability "positive", which is called none
 EDITS = EditList(NAME)

@@ -3,14 +3,12 @@
 import streamlit as st
 
 from pages.matter import first_screen as screen
-from pages.matter.inputs import ATTENTION, NAME, draw_sentence
+from pages.matter.inputs import ATTENTION, NAME, STEPS, draw_sentence
 from ui.computed import model_or_stop
-from ui.player import Stepper, show_all_numbers
+from ui.player import show_all_numbers
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 from ui.try_this import try_this
-
-STEPS = Stepper(NAME)
 
 
 def judged_sentence() -> None:

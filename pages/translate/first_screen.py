@@ -7,7 +7,8 @@ import streamlit as st
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
-from attention_core.inference.read_back import english_lost, words_only_in
+from attention_core.inference.glosses import english_lost
+from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
 from pages.translate.forcing import (
     WORD,

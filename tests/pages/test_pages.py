@@ -73,7 +73,7 @@ def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
     rerun(app, take_along=True)
     link = next(link.proto for link in app.get("page_link") if link.proto.label == "Other notations")
     app.switch_page(path_of(entry_of(link.page)))
-    rerun(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
+    rerun(app, **{f"{link.page}_question": link.query_string.removeprefix("question=")})
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
     assert len(tables) == 1
     for name in ("$QW$, $KW$, $VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):

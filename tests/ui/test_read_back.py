@@ -1,10 +1,7 @@
 """What a translation says, put back into English: whole sentences that are known, and any other word by word."""
 
-import pytest
-
 from attention_core.data.sentence_presets import READ_BACK, TRANSLATE
-from attention_core.files import MISSING
-from attention_core.inference import read_back as core
+from attention_core.inference import glosses as core
 from attention_core.weights import WeightsError
 from ui.read_back import read_back
 
@@ -44,9 +41,3 @@ def test_without_the_table_of_words_the_french_stays(monkeypatch):
     monkeypatch.setattr(core, "gloss", fail)
     monkeypatch.setattr(core, "lost_words", fail)
     assert read_back(*LOVE) == '<p class="read-back" lang="fr">Je t&#x27;aime.</p>'
-
-
-@pytest.fixture(autouse=True)
-def nothing_missing():
-    yield
-    assert not MISSING

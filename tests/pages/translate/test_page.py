@@ -9,8 +9,8 @@ import streamlit as st
 from attention_core.attention.wording import percent
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, LOST, OPENING, READ_BACK, REFERENCES, REMEMBERED, TRANSLATE
+from attention_core.inference.glosses import english_lost
 from attention_core.inference.grammar import OPPOSITE, committed_grammar, gendered_words
-from attention_core.inference.read_back import english_lost
 from attention_core.inference.translation import french_prefix
 from attention_core.weights import read_card
 from pages.translate.forcing import CLASSIC_PAIRS
