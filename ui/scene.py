@@ -22,8 +22,8 @@ class SceneChoice(NamedTuple):
 
 def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
     """Return what was chosen last in a scene of so many queries and keys; None if that is not in it."""
-    message = component_message(f"{name}_scene", "chosen") or {}
-    row, key, weight, focus = (message.get(name) for name in ("row", "cut", "weight", "focus"))
+    message = _last_message(name)
+    row, key, weight, focus = (message.get(part) for part in ("row", "cut", "weight", "focus"))
     if not (isinstance(row, int) and 0 <= row < n_queries) or (key is not None and key not in range(n_keys)):
         return None
     if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
@@ -34,7 +34,7 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
 
 def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None]) -> None:
     """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice."""
-    state = {"answered": _last_answer(name), "canChange": True}
+    state = {"answered": _last_message(name).get("sent", 0), "canChange": True}
     _scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
@@ -44,17 +44,17 @@ def draw_picture_scene(
     """Draw a scene over a picture; the callbacks get a look that is chosen, and whether all weights are to be equal."""
 
     def on_choose() -> None:
-        message = component_message(f"{name}_scene", "chosen") or {}
+        message = _last_message(name)
         look, is_even = message.get("row"), message.get("even")
         if isinstance(look, int) and 0 <= look < len(data["looks"]):
             on_look(look)
         if isinstance(is_even, bool):
             on_even(is_even)
 
-    state = {"answered": _last_answer(name)}
+    state = {"answered": _last_message(name).get("sent", 0)}
     _picture_scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
-def _last_answer(name: str) -> float:
-    """Return when the message was sent that is answered by what is drawn."""
-    return (component_message(f"{name}_scene", "chosen") or {}).get("sent", 0)
+def _last_message(name: str) -> dict[str, Any]:
+    """Return what a scene told last, which is answered by what is drawn; {} before."""
+    return component_message(f"{name}_scene", "chosen") or {}

@@ -5,7 +5,7 @@ Where the table is missing, nothing is told.
 
 from collections.abc import Sequence
 
-from attention_core.data.word_translations import SHORT, expanded_english_words, gloss, load_table, lost_words
+from attention_core.data.word_translations import SHORT, Table, expanded_english_words, gloss, load_table, lost_words
 from attention_core.weights import WeightsError
 
 
@@ -14,12 +14,16 @@ def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
 
     That is "" below a name or a mark, and below all where the table of words is missing.
     """
-    try:
-        glosses = gloss(french_words, sentence)
-    except WeightsError:
-        return [""] * len(french_words)
-    pairs = zip(french_words, glosses, strict=True)
+    pairs = zip(french_words, gloss(french_words, sentence, _table()), strict=True)
     return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
+
+
+def _table() -> Table:
+    """Return the table of words; {} where it is missing."""
+    try:
+        return load_table()
+    except WeightsError:
+        return {}
 
 
 def _as_large(word: str, other: str) -> str:
@@ -29,27 +33,18 @@ def _as_large(word: str, other: str) -> str:
 
 def english_lost(french_words: Sequence[str], sentence: str) -> list[str]:
     """Return the words of an English sentence that no French word stands for; none where the table is missing."""
-    words = expanded_english_words(sentence)
-    try:
-        return [words[index] for index in lost_words(french_words, sentence)]
-    except WeightsError:
-        return []
+    words, table = expanded_english_words(sentence), _table()
+    return [words[index] for index in lost_words(french_words, sentence, table)] if table else []
 
 
 def french_unfounded(french_words: Sequence[str], sentence: str) -> list[int]:
     """Return which French words, from 0, mean nothing that stands in the English sentence; no short or unknown ones."""
-    words = {word.lower() for word in expanded_english_words(sentence)}
-    try:
-        table = load_table()
-    except WeightsError:
-        return []
+    words, table = {word.lower() for word in expanded_english_words(sentence)}, _table()
     meanings = (table.get(word.lower(), {}) if len(word) > SHORT else {} for word in french_words)
     return [index for index, of in enumerate(meanings) if of and not words & {english.lower() for english in of}]
 
 
 def is_french_word(text: str) -> bool:
     """Return whether a text is no mere piece of a French word: the table has it, or it has no letters."""
-    try:
-        return not any(map(str.isalpha, text)) or text in load_table() or text.lower() in load_table()
-    except WeightsError:
-        return True
+    table = _table()
+    return not table or not any(map(str.isalpha, text)) or text in table or text.lower() in table

@@ -38,6 +38,5 @@ def test_without_the_table_of_words_the_french_stays(monkeypatch):
     def fail(*_):
         raise WeightsError("the table is not there")
 
-    monkeypatch.setattr(core, "gloss", fail)
-    monkeypatch.setattr(core, "lost_words", fail)
+    monkeypatch.setattr(core, "load_table", fail)
     assert read_back(*LOVE) == '<p class="read-back" lang="fr">Je t&#x27;aime.</p>'

@@ -24,7 +24,6 @@ const RUNS = '[data-test-script-state="running"]';
 const PART = '[data-testid="stElementContainer"]';
 const STEPPER = '[class*="_stepper"]';
 const CHART = '[data-testid="stFullScreenFrame"]';
-const SECTION = '[class*="_section_"] details[open]';
 
 const press = (selector) => {
   const target = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
@@ -323,12 +322,12 @@ const keepColours = (records) => {
   }
 };
 
-// A link to a tab, a section, a step or all the numbers opens scrolled to it, and stays there while the page grows, until the visitor acts.
+// A link to a step or to all the numbers opens scrolled to it, and stays there while the page grows, until the visitor acts.
 const showShared = () => {
   const [{ name }] = performance.getEntriesByType("navigation");  // the page leaves out of its address what is as usual
   if (!/[?&](tab|step|question)=/.test(name)) return;
   const block = document.querySelector(BLOCK), ends = new AbortController();
-  const watch = new ResizeObserver(() => (block.querySelector(SECTION) ?? block.querySelector('[role="tablist"], .st-key-numbers'))?.scrollIntoView());
+  const watch = new ResizeObserver(() => block.querySelector(".st-key-numbers")?.scrollIntoView());
   for (const node of block.children) watch.observe(node);
   ends.signal.onabort = () => watch.disconnect();
   for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(kind, () => ends.abort(), { capture: true, passive: true, signal: ends.signal });

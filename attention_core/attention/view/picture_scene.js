@@ -4,11 +4,10 @@ import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, min
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
-import { shortNumber } from "./scene_drawing.js";
+import { clearedPen, mix, shortNumber, tonesOn } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
 const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3;
-const mix = (from, to, share) => from + (to - from) * share;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -35,7 +34,7 @@ export class PictureScene extends ScenePlayer {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, isOther = this.data && JSON.stringify(this.data.looks) !== JSON.stringify(data.looks);
     if (this.data?.picture !== data.picture) this.image.src = data.picture;
-    Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven), local: null });
+    Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven) });
     this.note.textContent = data.note ?? "";
     this.looks.replaceChildren();
     this.slider.hidden = data.looks.length > 1;
@@ -123,7 +122,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   layOut() {
-    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, isDark = ground.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0) < 384;
+    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isDark } = tonesOn(ink, ground);
     const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), side = isNarrow ? width - 4 : Math.min(0.47 * width, 400 * scale), x = side + 34 * scale;
     const box = { x: isNarrow ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - x - 165 * scale) };
     this.layout = {
@@ -164,11 +163,7 @@ export class PictureScene extends ScenePlayer {
   draw() {
     const { layout, data } = this;
     if (!layout || !data || !this.root.isConnected || !this.timeline) return;
-    const { pen, ratio } = this, { width, height, side } = layout;
-    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = (this.pen = clearedPen(this.canvas, layout, this.ratio)), { side } = layout;
     const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, side);
     this.drawCells(progress, scores, weights);

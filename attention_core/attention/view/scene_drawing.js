@@ -4,7 +4,7 @@ import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01, LOWEST = 0.08, HIGHEST = 0.94;  // of a column's length
 
-const mix = (from, to, share) => from + (to - from) * share;
+export const mix = (from, to, share) => from + (to - from) * share;
 const rectBetween = (from, to, share) => ({
   x: mix(from.x, to.x, share), y: mix(from.y, to.y, share), w: mix(from.w, to.w, share), h: mix(from.h, to.h, share),
 });
@@ -49,18 +49,23 @@ const ticksBetween = (low, high) => {
   return Array.from({ length: TICKS + 2 }, (_, index) => (Math.ceil(low / step) + index) * step).filter((tick) => tick <= high);
 };
 
+// The pen of an empty canvas; `ratio` is how many pixels of the screen are one of the page.
+export const clearedPen = (canvas, { width, height }, ratio) => {
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)], pen = canvas.getContext("2d");
+  if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return pen;
+};
+
 export class SceneDrawing {
   constructor(canvas) { Object.assign(this, { canvas, pictures: new WeakMap() }); }
 
   // Begin a picture: `style` has width, height, pixels of the screen in one of the page, font, tones and layout.
   begin(style) {
     Object.assign(this, style);
-    const { width, height, ratio } = style, [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
-    this.pen = this.canvas.getContext("2d");
-    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.pen = clearedPen(this.canvas, style, style.ratio);
     this.pen.imageSmoothingEnabled = false;
-    this.pen.clearRect(0, 0, width, height);
   }
 
   // A state of the scene: of `progress` all motions, see Timeline; of the query its numbers, scores, weights, and its box.
