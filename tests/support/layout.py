@@ -2,8 +2,9 @@
 
 IN_CORNER = """() => {
   const seen = [], step = 15 * Math.min(innerWidth / 1920, innerHeight / 1080);
+  const high = window.hall?.box.offsetHeight ?? 0;
   for (let right = 1; right < 16; right++) {
-    for (let below = 1; below < 16; below++) {
+    for (let below = 1; below < high / 15; below++) {
       const x = innerWidth - right * step, y = innerHeight - below * step;
       const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
       const range = document.createRange();
@@ -15,7 +16,7 @@ IN_CORNER = """() => {
   }
   return seen;
 }"""
-"""Where in the lower right corner something of the page is seen."""
+"""Where in the lower right corner, as high as what stands there for the hall, something of the page is seen."""
 OVERLAPS = """() => {
   const lines = [], letters = document.createRange();
   const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });

@@ -13,7 +13,7 @@ const SPOTS = ["", "region", "row"], DIRECTIONS = { PageDown: "next", ArrowRight
 const WIDTH = 1920, HEIGHT = 1080;  // of the screen that all lengths of a lecture are for, see lecture.css; a projector shows it larger or smaller
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
 const WORTH = 1.05;  // times a zoom that fits: a smaller gain is none, for charts follow their width, and it would go back and forth
-const CORNER = 248, APART = 16;  // of the lower right corner, which stays free, and between the points at which it is tried
+const CORNER = 248, APART = 16;  // wide is the lower right corner, where the hall is asked; between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const MAX_FITS = 12;  // of a screen whose parts are still to come
@@ -57,7 +57,7 @@ const scale = () => Math.min(window.innerWidth / WIDTH, window.innerHeight / HEI
 // The parts of the page that reach into the lower right corner.
 const partsInCorner = () => {
   const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted"), hall = document.querySelector("#hall");
-  const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0)), size = scale();
+  const height = 16 + (window.hall?.box.offsetHeight ?? 0), size = scale();
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
   if (hall) hall.style.display = "none";  // what stands there by right
   const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, index) => end - 1 - index * APART * size);
