@@ -1,8 +1,9 @@
 """Counts the words that the app writes on its pages: python -m benchmarks.words [--url http://127.0.0.1:8501].
 
-A visitor of session.py opens every page, section and experiment once. What counts is text as the server sends it:
-Markdown, HTML, headings, alerts, captions, labels, options, placeholders, and the helps that a pointer brings up; each
-distinct text of a page once. A word is a run of characters between spaces with a letter in it.
+A visitor of session.py opens every page, section and experiment once. "As it opens" leaves out all the numbers, links
+and what is folded. What counts is text as the server sends it: Markdown, HTML, headings, alerts, captions, labels,
+options, placeholders, and the helps that a pointer brings up; each distinct text of a page once. A word is a run of
+characters between spaces with a letter in it.
 
 Left out: what charts, tables and components draw and say, code, formulas; what a person types (the example that is
 filled in, too) wherever a text quotes it whole or consists of its words, as a choice of words does; translations
@@ -22,6 +23,9 @@ from tests.support.session import Element, Session
 from tests.support.visits import each_experiment
 
 SECTIONS = ("expandable", "popover")
+BELOW = ("numbers", "questions")
+"""Keys of the containers below what a page opens with."""
+LINKS = ("page_link",)
 SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")
 """Types of elements whose texts are data."""
 VISIBLE = ("body", "label", "caption", "text", "title", "placeholder", "content", "options", "imgs")
@@ -83,9 +87,13 @@ class Reader:
         self.inputs: set[str] = set()
 
     async def read_page(self) -> tuple[int, int, int]:
-        """Return the words before anything is opened, the words in all and the number of questions."""
+        """Return the words as it opens, the words in all and the number of questions."""
         elements = self.session.elements
-        closed = [path for path, element in elements.items() if element.type in SECTIONS and not _is_open(element)]
+        closed = [
+            path
+            for path, element in elements.items()
+            if (element.type in SECTIONS and not _is_open(element)) or element.container_key in BELOW
+        ]
         self._note(VISIBLE, hidden=closed)
         first = count_words(self.texts, self.inputs)
         self._note()
@@ -112,7 +120,8 @@ class Reader:
 
     def _note(self, fields: tuple[str, ...] = VISIBLE + HOVERED, hidden: Sequence[tuple[int, ...]] = ()) -> None:
         for path, element in self.session.elements.items():
-            if element.type in SILENT or element.message is None or any(_is_below(path, above) for above in hidden):
+            is_silent = element.type in SILENT or (hidden and element.type in LINKS)
+            if is_silent or element.message is None or any(_is_below(path, above) for above in hidden):
                 continue
             self.texts.update(_texts(element.message, fields))
             if element.type in TEXT_FIELDS:
@@ -151,7 +160,7 @@ def main() -> None:
     url = parser.parse_args().url
     with nullcontext(url.rstrip("/")) if url else running("app.py") as address:
         counts = asyncio.run(read_app(address))
-    print(f"{'page':12}  {'closed':>7}  {'in all':>7}  {'questions':>9}")
+    print(f"{'page':12}  {'opens':>7}  {'in all':>7}  {'questions':>9}")
     sums = [sum(column) for column in zip(*counts.values(), strict=True)]
     for page, figures in [*counts.items(), ("(sum)", sums)]:
         print("{:12}  {:7,}  {:7,}  {:9}".format(page, *figures))

@@ -52,6 +52,7 @@ class Element:
     run: str  # the id of the run that drew it
     fragment: str  # the id of the fragment that reruns when it is used; "" = the whole page does
     script: str  # the hash of the script that drew it: a page's or the app's
+    container_key: str = ""  # the app's key of a container, "" if it has none
 
     @property
     def id(self) -> str:
@@ -242,7 +243,8 @@ class Session:
         if type == "exception" and not content.is_warning:
             self._answer.faults.append(f"{content.type}: {content.message}"[:300])
         script = message.metadata.active_script_hash
-        self.elements[path] = element = Element(type, content, self._run, delta.fragment_id, script)
+        key = delta.add_block.id.split("-", 2)[-1] if delta.HasField("add_block") else ""
+        self.elements[path] = element = Element(type, content, self._run, delta.fragment_id, script, key)
         if getattr(content, "set_value", False):
             self.states.pop(element.id, None)
 
