@@ -205,7 +205,10 @@ export class SceneDrawing {
     pen.globalAlpha = 1;
     const end = layout.end(index, share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.005;
     const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? 0.75 : 1) * alpha * scored;
-    if (layout.isNarrow) this.write(text, Math.min(end.x + gap, layout.doorLeft - 48), end.y, { size: numberSize, weight: bold, alpha: shade, hides: true });
+    if (layout.isNarrow) {
+      const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.doorLeft - 4;
+      this.write(text, isLong ? end.x - gap : end.x + gap, end.y, { align: isLong ? "right" : "left", size: numberSize, weight: bold, alpha: shade, hides: true });
+    }
     else this.write(text, end.x, end.y - gap - numberSize * 0.55, { align: "center", size: numberSize, weight: bold, alpha: shade, hides: true });
   }
 
@@ -261,7 +264,7 @@ export class SceneDrawing {
   }
 
   // To the right of the box, or to its left where there is no room.
-  besideBox(gap, room = 330 * this.layout.scale) {
+  besideBox(gap, room = 70 * this.layout.scale) {
     const { box, width } = this, isRight = box.x + box.w + room < width || box.x < room;
     return { x: isRight ? box.x + box.w + gap : box.x - gap, y: box.y + box.h / 2, align: isRight ? "left" : "right" };
   }
@@ -303,13 +306,19 @@ export class SceneDrawing {
       odds.slice(0, 2).forEach((text, row) => this.write(text, this.width - 2, box.y + box.h + 16 + 21 * row, { align: "right", size, weight: row ? "400" : "600", alpha: progress.say * progress.open, hides: true }));
       return;
     }
-    const { x, y, align } = this.besideBox(16), texts = align === "right" ? [...odds].reverse() : odds;
+    const gap = 20 * layout.scale, long = odds.reduce((sum, text) => sum + this.lengthOf(text, size) + gap, 0);
+    const { x, y, align } = this.besideBox(16, long), texts = align === "right" ? [...odds].reverse() : odds;
     let at = x;
     texts.forEach((text) => {
       const weight = text === odds[0] ? "600" : "400";
       const wide = this.write(text, at, y, { align, size, weight, alpha: (text === odds[0] ? 1 : 0.8) * progress.say * progress.open, hides: true });
-      at += (align === "right" ? -1 : 1) * (wide + 20 * layout.scale);
+      at += (align === "right" ? -1 : 1) * (wide + gap);
     });
+  }
+
+  lengthOf(text, size) {
+    this.pen.font = `600 ${Math.max(size, this.layout.smallest - 1)}px ${this.font}`;
+    return this.pen.measureText(text).width;
   }
 
   // A text, `hides` what is below it by a rim of the ground; returns its width.

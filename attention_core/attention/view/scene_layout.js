@@ -72,11 +72,11 @@ export class SceneLayout {
   standInRows(width, keys) {
     const n = keys.length, row = n > 16 ? 27 : n > 12 ? 31 : 35, size = Math.max(n > 16 ? 14 : 17, this.smallest);
     const longest = Math.max(...keys.map((key) => this.measure(key) * size)), right = clamp(longest + 8, 64, 0.3 * width);
-    const long = clamp(0.22 * width, 64, 240), box = { w: clamp(0.24 * width, 72, 200), h: 76 }, columnLeft = right + 8;
+    const long = clamp(0.3 * width, 64, 260), box = { w: clamp(0.24 * width, 72, 200), h: 76 }, columnLeft = right + 8;
     Object.assign(this, { scale: 1, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });
     this.words = keys.map((_, index) => ({ x: 0, y: 4 + index * row, w: right, h: row - 10 }));
     this.strips = keys.map((_, index) => ({ x: right - 60, y: 4 + index * row + row - 10, w: 60, h: 5 }));
-    this.doorLeft = columnLeft + long + 50;
+    this.doorLeft = columnLeft + long + 5;
     this.boxTop = Math.max(40, (n * row - box.h) / 2);
     this.below = n * row + 22;
   }
