@@ -91,6 +91,9 @@ FAITHFUL |= {
     "Le chien noir a peur du petit chat.": OPENING[0],
     "Il m'a donné une chemise bleue pour mon anniversaire.": OPENING[1],
     "Le chien est sous la table et le chat est sur le lit.": TRANSLATE["Two animals"],
+    "Les enfants jouent au jardin, mais leur mère est au lit parce qu'elle a travaillé toute la nuit.": (
+        REMEMBERED["Mother and children"]
+    ),
     "Mon oncle a acheté une nouvelle maison près de la gare l'année dernière, parce qu'il travaille dans la ville.": (
         TRANSLATE["A long one"]
     ),

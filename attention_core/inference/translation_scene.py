@@ -91,19 +91,26 @@ def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
     return [*english_below(traced.view.target[:-1], sentence), ""]
 
 
+def words_lost(traced: TracedTranslation, sentence: str) -> list[str]:
+    """Return the words of a sentence that are lost in its translation, each as often as it stands there."""
+    french = traced.translation.text
+    if IN_ENGLISH.get(french) == sentence:
+        return []
+    lost, known = english_lost(traced.view.target[:-1], sentence), LOST.get((sentence, french), "")
+    return [word for word in lost if word in known.split()] if known and not traced.forced else lost
+
+
 def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
     """Return what a translator says that has one vector alone, and what of the sentence is lost in it."""
     value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
-    lost, known = english_lost(words[:-1], sentence), LOST.get((sentence, text), "")
-    if known and not single.forced:
-        lost = [word for word in lost if word in known.split()]
+    lost = words_lost(single, sentence)
     return {
         "words": words,
         "glosses": word_glosses(single, sentence),
         "wrong": french_unfounded(words[:-1], sentence),
         "lost": [index for index, word in enumerate(single.view.source) if word in lost],
         "english": IN_ENGLISH.get(text),
-        "lostText": known or ", ".join(lost),
+        "lostText": LOST.get((sentence, text)) or ", ".join(dict.fromkeys(lost)),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],
         "size": value.shape[1],
     }

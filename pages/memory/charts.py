@@ -77,8 +77,8 @@ def _over_time(words: tuple[str, ...], bar: Bar, title: str, width: int, height:
     return layers.fixed_size(drawing, width, height, title=layers.heading(title, offset=4))
 
 
-TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": ROLE_COLOURS[Role.WEIGHTS]}
-"""Also of the words that the one vector knows: grey is what does without attention."""
+TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-dot": ROLE_COLOURS[Role.WEIGHTS]}
+"""Grey is what does without attention."""
 
 NAME_HEIGHT = 15  # screen pixels between two names
 

@@ -1,44 +1,33 @@
-"""The first screen: a short and a long sentence, what two networks say of each, and their BLEU by length."""
+"""The first screen: a long sentence, what one vector loses of it, and what attention does."""
 
-import html
-import re
-from collections.abc import Sequence
+from bisect import bisect_left
 
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.wording import format_count
+from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
-from attention_core.evaluate.translation_figures import bleu_by_length, group_of
-from attention_core.faithfulness.assessment import over_many
-from attention_core.inference.read_back import words_only_in
-from attention_core.inference.translation import read_source, translate
+from attention_core.inference.translation import TracedTranslation, read_source, translate
+from attention_core.inference.translation_scene import words_lost
 from attention_core.inference.word_influence import last_state_shares
-from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
-from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
-from ui.labels import error_markdown, note
+from ui import translators as network
+from ui.computed import by_model, cached_computation, model_or_stop
 from ui.player import Walk
-from ui.read_back import IN_ENGLISH, read_back
-from ui.take_along import take_along
+from ui.try_this import TryThis
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
 WALK = Walk(NAME)
-WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
+FIRST_LOST = -1  # in place of a row: the first French word that looks at one that the one vector loses
+FRENCH_WALK = Walk(f"{NAME}_cure", first=FIRST_LOST, label="French word")
+WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
-
-NOTEBOOK = """from attention_core import load
-from attention_core.inference.word_influence import last_state_shares
-from attention_core.inference.translation import read_source
-
-source = read_source({text!r})
-shares = last_state_shares(load("translator-none", "cpu"), source)
-print(dict(zip(source.word_labels, shares.tolist())))
-"""
+LOST_OPTIONS, OPTION_BOUNDS = ("none", "one or two", "three to six", "more"), (0, 2, 6)
+"""How many words are lost, and the most that each option but the last is right for."""
 
 translated = by_model(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", on_cluster=True)(last_state_shares)
@@ -46,11 +35,15 @@ _last_states_know = cached_computation(spinner="Reading the sentence", on_cluste
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
-    entry = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
-    text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
+    entry = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=_on_sentence)
+    text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), f"{NAME}_scene", f"{NAME}_lost")
     reading_remarks(read_source(text))
-    take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
     return text
+
+
+def _on_sentence() -> None:
+    WALK.field.reset()
+    FRENCH_WALK.field.reset()
 
 
 def draw_sentence() -> str:
@@ -73,78 +66,48 @@ def vector_shares(text: str) -> np.ndarray:
     return to_array(_last_states_know(model_or_stop(WITHOUT), read_source(text)))
 
 
-def report_missing_network() -> None:
-    """Say why the network without attention cannot be loaded, if so."""
-    fault = model_or_fault(WITHOUT)[1]
-    if fault:
-        st.error(
-            f"**The network without attention cannot be loaded.** {error_markdown(fault)}", icon=":material/error:"
-        )
+def traced(name: str, text: str) -> TracedTranslation | None:
+    """Return what a network makes of a sentence, with its attention; None where the network is missing."""
+    translator = name.removeprefix("translator-")
+    return None if network.why_missing(translator) else network.traced_translation(translator, text, ())
 
 
-def draw_readings(text: str, pair: Sequence[str]) -> None:
-    """Draw a sentence with each word's share in the one vector, as dark as among some sentences, and its French."""
-    translations, words = "".join(_draw_translation(name, text) for name in LABELS), html.escape(text)
-    if not model_or_fault(WITHOUT)[1]:
-        largest = max(float(vector_shares(candidate).max()) for candidate in pair)
-        words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
-        if text == pair[-1]:
-            words += f'<p class="below">Below each word: {describe_shares()}'
-            is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', translations)
-            words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
-    st.html(f'<div class="short-and-long"><b>{format_count(n_words(text), "words")}</b>{words}{translations}</div>')
+def lost_words(name: str, text: str) -> list[str]:
+    """Return the different words of a sentence that a network loses."""
+    model = traced(name, text)
+    return [*dict.fromkeys(words_lost(model, text))] if model else []
 
 
-def describe_shares() -> str:
-    """Say what a word's share of the one vector is, and what it does not tell."""
-    description = "how far a small change of it moves the one vector, in per cent of all."
-    if figures := card_or_empty(WITHOUT).get("faithfulness"):
-        verdict = over_many(figures)
-        description += f" It does not tell what is remembered: {verdict[:1].lower()}{verdict[1:]}"
-    return description
+def describe_loss(text: str) -> str:
+    """Say what one vector loses of a sentence and of its beginning, and attention; "" where a network is missing."""
+    if not all(traced(name, text) for name in LABELS):
+        return ""
+    short, whole = shorter(text), format_count(n_words(text), "words")
+    lost, kept = (_named(lost_words(name, text)) for name in (WITHOUT, ATTENTIVE))
+    vector = f"Of {whole}, one vector loses {lost}."
+    if n_words(text) >= 2 * n_words(short):
+        beginning = _named(lost_words(WITHOUT, short))
+        vector = f"Of the first {n_words(short)} words, one vector loses {beginning}; of all {whole}, {lost}."
+    return f"{vector} Attention loses {kept}."
 
 
-def called(name: str) -> str:
-    """Return what a network is called here, with its passes of training where the two had not as many."""
-    passes = {network: card_or_empty(network).get("epochs") for network in LABELS}
-    is_unequal = all(passes.values()) and len({*passes.values()}) > 1
-    return f"{LABELS[name]}, {passes[name]:g} passes of training" if is_unequal else LABELS[name]
+def _named(words: list[str]) -> str:
+    return f"**{as_markdown(', '.join(words))}**" if words else "nothing"
 
 
-def _draw_translation(name: str, text: str) -> str:
-    """Return HTML for the French of a network, below what it says in English where that is known."""
-    fault = model_or_fault(name)[1]
-    line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{called(name)}</span>'
-    if fault:
-        return f"{line}<p><i>cannot be loaded</i></p></section>"
-    source, rival = read_source(text), next(network for network in LABELS if network != name)
-    translation, has_rival = translated(name, source), not model_or_fault(rival)[1]
-    french, unique = translation.text, list[int]()
-    if has_rival:
-        unique = words_only_in([*translation.words, ""], translated(rival, source).words)
-    below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
-    return f"{line}{read_back(french, text, translation.words, unique)}{below}</section>"
+def count_lost_words(text: str) -> TryThis:
+    """Return the page's surprise: how many words of the sentence one vector loses."""
 
+    def outcome() -> tuple[int, str]:
+        return bisect_left(OPTION_BOUNDS, len(lost_words(WITHOUT, text))), describe_loss(text)
 
-def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
-    """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
-    words = "".join(
-        f'<span class="word" style="background:color-mix(in srgb, {TRANSLATOR_COLOURS[WITHOUT]} '
-        f'{55 * share / largest:.0f}%, transparent)">{html.escape(word)}'
-        f'<span class="share">{percent(share).removesuffix("%")}</span></span>'
-        for word, share in zip(labels, shares, strict=True)
+    return TryThis(
+        "count what is lost",
+        f"How many of these {n_words(text)} words does one vector lose?",
+        LOST_OPTIONS,
+        None,
+        outcome,
+        f"{NAME}_scene",
+        hides=f":is(.st-key-{NAME}_lost, .st-key-numbers)",
+        subject=text,
     )
-    return f'<div class="shaded">{words}</div>'
-
-
-def draw_lengths(text: str) -> None:
-    """Draw BLEU by the length of the sentence, without attention and with it."""
-    figures = bleu_by_length(tuple(LABELS))
-    with st.container(key="memory_wide"):
-        if figures.scores:
-            lengths = map(n_words, (shorter(text), text))
-            marked = {group_of(figures.groups, n): format_count(n, "words") for n in lengths}
-            chart = length_chart(figures, width=320, height=130, called=LABELS, marked=marked)
-            draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
-            trained = " Both after five passes of training." * ("after_five_epochs" in card_or_empty(ATTENTIVE))
-            note(f"BLEU: 100 would be word for word as a person translated it.{trained}")

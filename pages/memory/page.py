@@ -3,36 +3,34 @@
 import streamlit as st
 
 from pages.memory import first_screen as screen
-from pages.memory.look_back import FRENCH_WALK, look_back, why_missing
 from pages.memory.numbers import draw_numbers
-from ui.layout import last_on_phone
+from pages.memory.scene import draw_memory_scene
+from ui.computed import model_or_fault
+from ui.labels import error_markdown
+from ui.player import export_bar
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
+from ui.take_along import take_along
 from ui.try_this import try_this
 
 
 def draw_networks() -> None:
-    """Draw the open experiment, or what both networks keep, all the numbers, and the page's questions."""
-    if draw_experiment(screen.NAME, players=(FRENCH_WALK,)):
+    """Draw the open experiment, or what one vector loses, all the numbers, and the page's questions."""
+    if draw_experiment(screen.NAME, players=(screen.FRENCH_WALK,)):
         return
-    with st.container(key="desk_memory_sentence"):
+    with st.container(key="memory_in_a_row", horizontal=True, vertical_alignment="bottom"):
         text = screen.read_sentence()
-    screen.report_missing_network()
-    last_on_phone("memory_screen", "memory_short", "memory_wide", "memory_told")
-    pair = list(dict.fromkeys((screen.shorter(text), text)))
-    with st.container(key="memory_screen"):
-        short, long = st.columns([1, 1.55], gap="large")
-        with short:
-            with st.container(key="memory_short"):
-                for sentence in pair[:-1]:
-                    screen.draw_readings(sentence, pair)
-            screen.draw_lengths(text)
-        with long:
-            with st.container(key="memory_long"):
-                screen.draw_readings(text, pair)
-            with st.container(key="memory_told"):
-                if not why_missing():
-                    try_this(screen.NAME, look_back(text))
+        if screen.traced(screen.WITHOUT, text):
+            try_this(screen.NAME, screen.count_lost_words(text))
+    for name, label in screen.LABELS.items():
+        if fault := model_or_fault(name)[1]:
+            st.error(f"**The network with {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
+    attentive = draw_memory_scene(text)
+    with st.container(key="memory_lost"):
+        if loss := screen.describe_loss(text):
+            st.markdown(loss)
+    if attentive:
+        take_along(lambda: export_bar(attentive.trace, screen.NAME, query=attentive.view.first_piece[0]))
     page_questions(screen.NAME, lambda: draw_numbers(text), players=(screen.WALK,))
 
 

@@ -25,7 +25,7 @@ SHOWN = {
     "lookup": (ANSWER, False, ""),
     "vectors": (".st-key-vectors_place", False, ""),
     "scoring": (".st-key-scoring_place", False, ".st-key-scoring_tools button"),
-    "memory": (".st-key-memory_long", False, EXAMPLES),
+    "memory": (".st-key-memory_scene", False, EXAMPLES),
     "matter": (".st-key-matter_answer, .st-key-matter_words", True, EXAMPLES),
     "translate": (".st-key-translate_pair", False, EXAMPLES),
     "transformer": (".st-key-transformer_orders", True, EXAMPLES),

@@ -36,7 +36,8 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   const cut = state.cut.map((index) => quoted(keys[index]));
   if (cut.length) return `Without ${cut.slice(0, 3).join(", ")}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
-  const invite = canChange && weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
+  if (!canChange) return `Out of that mixture ${comes}${data.vector?.lost.includes(first) ? ` One vector has lost **${keys[first]}**.` : ""}`;
+  const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
   return `Out of that mixture ${comes}${invite}`;
 };
 

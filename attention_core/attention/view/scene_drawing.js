@@ -215,7 +215,7 @@ export class SceneDrawing {
   // A score, then e to its power, then its share of the sum; one fades before the next comes.
   numberOf(index) {
     const { progress, scores, percents, isEven } = this.state, apart = (share) => clamp(4 * Math.abs(share - 0.5) - 1, 0, 1);
-    if (progress.grow < 0.5) return { text: minus(scores[index].toFixed(2)), alpha: apart(progress.grow) };
+    if (progress.grow < 0.5) return { text: minus(scores[index].toFixed(this.layout.decimals)), alpha: apart(progress.grow) };
     if (progress.divide < 0.5 && !isEven) return { text: shortNumber(Math.exp(scores[index])), alpha: Math.min(apart(progress.grow), apart(progress.divide)) };
     return { text: percents[index], alpha: isEven ? 1 : apart(progress.divide) };
   }

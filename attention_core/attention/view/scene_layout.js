@@ -2,7 +2,7 @@
 // and the box is beside them. Lengths are pixels of the page; words and places stay while the steps come.
 import { clamp } from "./prelude.js";
 
-const NARROW = 560, SMALLEST = 14, MIN_CELL = 40;
+const NARROW = 560, SMALLEST = 14, MANY = 16;
 
 // The largest size of letters at which words fit a line, each with some room beside it.
 const fittingSize = (lengths, room, beside, largest) =>
@@ -33,7 +33,9 @@ export class SceneLayout {
   // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
   // is the smallest letters of a lecture.
   constructor({ width, keys, queries, glosses, measure, least }) {
-    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + Math.max(MIN_CELL, measure(key) * letters + 14), 70);
+    const isCrowded = keys.length > MANY, [cell, beside] = isCrowded ? [32, 8] : [40, 14];
+    Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf: (length, size) => Math.max(cell, length * size + beside) });
+    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + this.cellOf(measure(key), letters), 70);
     const isNarrow = width < NARROW || needed > width;
     Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys);
@@ -45,7 +47,7 @@ export class SceneLayout {
 
   standInColumns(width, keys) {
     const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));
-    const left = 50 * scale, cellsOf = (letters) => lengths.map((length) => Math.max(MIN_CELL, length * letters + 14));
+    const left = 50 * scale, cellsOf = (letters) => lengths.map((length) => this.cellOf(length, letters));
     let size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
     while (size > this.smallest && cellsOf(size).reduce((sum, cell) => sum + cell, left) > width) size = Math.max(this.smallest, size - 1);
     const natural = cellsOf(size);

@@ -1,5 +1,9 @@
 """Does a word know what comes after it? Two sentences that begin alike, read forwards and both ways."""
 
+import html
+from collections.abc import Sequence
+
+import numpy as np
 import streamlit as st
 
 from attention_core.attention.wording import percent
@@ -7,6 +11,7 @@ from attention_core.device import to_array
 from attention_core.inference import encoder_states as own_states
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
+from pages.memory.charts import TRANSLATOR_COLOURS
 from pages.memory.numbers import READINGS
 from ui.computed import by_model
 from ui.hosting.bounds import SENTENCE_LETTERS
@@ -50,9 +55,19 @@ def draw(differences: own_states.StateDifferences) -> None:
     """Draw how far each state moves, in either reading."""
     forwards, bidirectional = to_array(differences.forwards), to_array(differences.bidirectional)
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
-        words = screen.shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
-        st.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+        words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
+        st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
     st.caption("Below each word: by how many per cent its state moves.")
     st.markdown("Whoever names a thing may read on. Whoever forecasts a price may not:")
     query = {"question": "time"}
     st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=query)
+
+
+def _shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
+    """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
+    return "".join(
+        f'<span class="word" style="background:color-mix(in srgb, {TRANSLATOR_COLOURS[screen.WITHOUT]} '
+        f'{55 * share / largest:.0f}%, transparent)">{html.escape(word)}'
+        f'<span class="share">{percent(share).removesuffix("%")}</span></span>'
+        for word, share in zip(labels, shares, strict=True)
+    )

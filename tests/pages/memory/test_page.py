@@ -1,6 +1,6 @@
-"""What a recurrent network forgets, without a browser: walking, readings, presets, bad input, missing models.
+"""What a recurrent network forgets, without a browser: the scene, walking, readings, bad input, missing models.
 
-The networks have random numbers here, so that nothing depends on what they learned.
+Most networks have random numbers here, so that nothing depends on what they learned.
 """
 
 import html
@@ -25,34 +25,36 @@ from attention_core.weights import FOLDER, read_card, write_weights
 from pages.memory.experiments.own import FIRST_PASSAGE, READER, STATE_ONLY
 from pages.memory.experiments.wider import NARROW
 from tests.support.app import (
-    ExportAtOnce,
+    data_of,
     frames,
     html_of,
     leave_and_return,
     open_page,
     open_question,
     rerun,
+    set_fields,
     text_of,
     weight_changes,
 )
+from ui import translators as models
 
 PAGE = "pages/memory/page.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
 BETTER = {"bleu": 39.0, "bleu_by_length": {"1-5": 50.0, "18+": 30.5}, "bleu_long": 32.0, "n": 424}
-NETWORKS = ("translator-none", "translator-plain")
+NETWORKS = ("translator-none", "translator-dot", "translator-plain")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Both networks untrained, cards of three translators, all else as committed."""
+    """Three networks untrained, all else as committed."""
     here = tmp_path_factory.mktemp("weights")
     for path in FOLDER.iterdir():
         if not path.name.startswith("translator-") or "pieces" in path.name or path.stem == NARROW:
             (here / path.name).symlink_to(path)
     for name in NETWORKS:
         torch.manual_seed(0)
-        write_weights(name, build(name).state_dict(), {"test": FIGURES, "development": FIGURES, "epochs": 5.0}, here)
-    (here / "translator-additive.json").write_text(json.dumps({"test": BETTER, "development": BETTER, "epochs": 5.0}))
+        figures = BETTER if name == "translator-dot" else FIGURES
+        write_weights(name, build(name).state_dict(), {"test": figures, "development": figures, "epochs": 5.0}, here)
     return here
 
 
@@ -98,30 +100,30 @@ def press(page, key):
     return rerun(page)
 
 
-def shaded(page) -> str:
-    return "".join(one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body)
+def scene(page) -> dict:
+    return data_of(page, "memory_scene")
 
 
-def n_charts(page) -> int:
-    """The charts of the first screen and of the numbers."""
-    return len(open_question(page, "").get("vega_lite_chart"))
-
-
-def test_page_opens_on_two_sentences_and_experiments_have_figures_or_say_what_is_missing(page):
-    percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
-    assert len(percents) == 8 + 23  # full stops and ends are read too
-    assert sum(percents) == pytest.approx(200, abs=10)
-    assert "<b>6 words</b>" in html_of(page)
-    assert "<b>21 words</b>" in html_of(page)
+def test_page_opens_on_the_scene_and_experiments_have_figures(page):
+    data = scene(page)
+    assert len(data["keys"]) == 23  # full stop and end are read too
+    assert data["vector"]["size"] == 384
+    assert len(data["weights"]) == len(data["queries"]) == len(data["answers"]) == len(data["equal"])
+    assert not data["canChange"]
     assert "GRU" in text_of(page)
     assert "plain RNN" in text_of(page)
     assert "Word 1 of 23" in text_of(page)
-    assert n_charts(page) == 1 + 2
+    assert n_charts(page) == 2
     assert not page.error
-    assert "BLEU: 100 would be" in text_of(page), "the one figure of the field is explained"
     row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
     assert row in html_of(open_question(page, "wider"))
-    assert "The additive model is not there" in text_of(open_question(page, "cure"))
+    assert "BLEU: 100 would be" in text_of(open_question(page, "longer"))
+    assert len(page.get("vega_lite_chart")) == 1
+
+
+def n_charts(page) -> int:
+    """The charts of the numbers."""
+    return len(open_question(page, "").get("vega_lite_chart"))
 
 
 def test_walking_goes_back_and_forth_and_the_second_reader_comes_from_the_other_end(page):
@@ -138,7 +140,7 @@ def test_walking_goes_back_and_forth_and_the_second_reader_comes_from_the_other_
     write(page, BOOK)
     page.segmented_control(key="memory_at").set_value(17).run()
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    assert n_charts(page) == 1 + 4
+    assert n_charts(page) == 4
     assert "Backwards, `The`" in text_of(page)
     press(page, "memory_at_previous")
     assert "Backwards, `book`" in text_of(page)
@@ -172,11 +174,11 @@ def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(pa
     write(page, text)
     assert "Type an English sentence" in text_of(page)
     assert "opacity: 0.35" in html_of(page)
-    assert "aunt" in shaded(page)
+    assert "aunt" in scene(page)["keys"]
     assert not page.error
 
 
-def test_long_unusual_and_hostile_sentences_are_bounded_read_and_shown_as_text(page):
+def test_long_unusual_and_hostile_sentences_are_bounded_and_read(page):
     text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in text_of(page)
@@ -184,18 +186,36 @@ def test_long_unusual_and_hostile_sentences_are_bounded_read_and_shown_as_text(p
     assert "Word 1 of 41" in text_of(page)
     write(page, " ".join(f"qwx{n}zy" for n in range(40)))
     assert "the reading ends after" in text_of(page)
-    assert not page.error
-    for text in ("Hi", "Привет, мир!", "🎉 🎉", "12345 67", "Zorglub qwxzy", "THE RED CAR", "the red car"):
+    for text in ("Hi", "Привет, мир!", "🎉 🎉", "12345 67", "THE RED CAR", "<img src=x onerror=alert(1)> *a* $b$"):
         write(page, text)
-        assert shaded(page), text
+        assert scene(page)["keys"], text
         assert not page.error
     write(page, "🎉")
     assert "Not in the vocabulary" in text_of(page)
     write(page, "qwxzy")
     assert "Read in pieces: `qwxzy` = " in text_of(page)
-    write(page, "<img src=x onerror=alert(1)> *a* $b$")
-    assert "<img" not in shaded(page)
-    assert "&lt;" in shaded(page)
+
+
+def test_networks_that_are_missing_are_named_and_the_others_go_on(folder, read, start_app, tmp_path, monkeypatch):
+    for path in folder.iterdir():
+        if not path.name.startswith("translator-plain"):
+            (tmp_path / path.name).symlink_to(path)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    read(tmp_path)
+    page = open_page(start_app(), PAGE)
+    assert "The plain RNN cannot be loaded" in page.error[0].value
+    assert "python -m attention_core.train translator-plain" in page.error[0].value
+    (tmp_path / "translator-dot.safetensors").unlink()
+    read(None)
+    page.run()
+    assert "The network with attention cannot be loaded" in page.error[0].value
+    assert scene(page)["weights"] is None
+    assert scene(page)["vector"]
+    assert "A network is not there" in text_of(open_question(page, "cure"))
+    (tmp_path / "translator-none.safetensors").unlink()
+    read(tmp_path)
+    open_question(page, "")
+    assert len(page.error) == 4  # above the scene that is not there, and among the numbers
 
 
 def test_sentence_and_place_survive_another_page(page):
@@ -214,31 +234,6 @@ def test_address_carries_sentence_and_place(weights, app):
     open_page(app, PAGE)
     assert "Word 3 of 7" in text_of(app)
     assert "Forwards, `car`" in text_of(app)
-
-
-def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, start_app, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        if not path.name.startswith("translator-plain"):
-            (tmp_path / path.name).symlink_to(path)
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
-    read(tmp_path)
-    page = open_page(start_app(), PAGE)
-    assert "The plain RNN cannot be loaded" in page.error[0].value
-    assert "python -m attention_core.train translator-plain" in page.error[0].value
-    assert "GRU" in text_of(page)
-    (tmp_path / "translator-none.safetensors").unlink()
-    read(None)
-    page.run()
-    assert len(page.error) == 3  # on the first screen, and among the numbers for either
-    assert not shaded(page)
-
-
-def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
-    monkeypatch.setattr("ui.take_along.EXPORT", ExportAtOnce())
-    page, space = open_page(app, PAGE), {}
-    exec(page.code[0].value, space)
-    told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
-    assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
 
 
 def test_text_is_read_by_two_networks_and_its_pieces_are_counted_without_the_start(page):
@@ -312,48 +307,6 @@ def test_offered_weights_and_what_comes_next_are_of_the_text_that_is_there(page)
     assert "1 pieces ago" not in text_of(page)
 
 
-def test_passes_of_training_are_told_and_attention_gives_back_the_word_that_is_said(trained):
-    page = trained
-    who = re.findall('class="who">(.*?)</span>', shaded(page))
-    cards = {name: read_card(name) for name in ("translator-none", "translator-additive", "translator-plain")}
-    passes = {name: f"{card['epochs']:g} passes of training" for name, card in cards.items()}
-    assert who == [f"one vector, {passes['translator-none']}", f"attention, {passes['translator-additive']}"] * 2
-    assert f"**GRU**, {passes['translator-none']}" in text_of(page)
-    assert f"**plain RNN**, {passes['translator-plain']}" in text_of(page)
-    assert "Both after five passes of training." in text_of(page), "the chart is of as many"
-    assert cards["translator-none"]["epochs"] == 5
-    assert passes["translator-additive"] in html_of(cure(page))
-    assert len({read_card(name)["epochs"] for name in (READER, STATE_ONLY)}) == 1, (
-        "nothing to say of the two that look back"
-    )
-    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in text_of(page)
-    drawn = [body for body in (one.proto.body for one in page.get("html")) if 'class="bars"' in body]
-    shares = [re.search(r"<span>sister</span>.*?<b>([\d.]+)%</b>", body).group(1) for body in drawn]
-    assert shares == ["9", "37"], "of the one vector the same as on the first screen"
-    words = page.segmented_control(key="memory_cure_at")
-    words.set_value(words.options.index("malade")).run()
-    assert "`ill`: **31%**" in text_of(page)
-    assert "French word 13 of 18" in text_of(page)
-    press(page, "memory_cure_at_next")
-    assert "French word 14 of 18" in text_of(page)
-
-
-def test_sentences_of_any_length_are_given_back_word_by_word(trained):
-    for text in ("Hi", " ".join(["the red car and"] * 12)):
-        page = cure(trained, text)
-        assert "French word " in text_of(page)
-        assert not page.error
-
-
-def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained):
-    below = re.search('class="below">(.*?)</p>', shaded(trained)).group(1)
-    told = over_many(read_card("translator-none")["faithfulness"])
-    assert told[1:] in below, "as the panel of the page says"
-    assert "how far a small change of it moves the one vector" in below
-    write(trained, "The green bird sings.")
-    assert ("Coloured French" in shaded(trained)) == bool(re.search('lang="fr">[^/]*<mark>', shaded(trained)))
-
-
 def test_a_row_is_chosen_though_its_piece_comes_twice(page):
     open_question(page, "own")
     labels = cut(FIRST_PASSAGE).labels
@@ -396,7 +349,7 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
 
 
-@pytest.mark.parametrize("slug", ["cure", "wider"])
+@pytest.mark.parametrize("slug", ["cure", "longer", "wider"])
 def test_an_experiment_bears_no_words_and_many(trained, slug):
     for text in ("", "the red car and the green bird " * 4):
         write(open_question(trained, slug), text)
@@ -404,45 +357,64 @@ def test_an_experiment_bears_no_words_and_many(trained, slug):
         assert trained.title[0].value.endswith("?")
 
 
-def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(trained):
-    body = shaded(trained)
-    assert body.count("Ma tante a acheté une voiture rouge") == 3
-    wrong = "My <mark>car</mark> bought a red <mark>newspaper</mark> in the <mark>house but he is walking</mark> in the"
-    assert f'<p class="read-back">{wrong} <mark>shop.</mark></p>' in body
-    assert body.count('<p class="read-back">My aunt bought a red car.</p>') == 2
-    assert f'<p class="read-back">{next(iter(REMEMBERED.values()))}</p>' in body
-    write(trained, "one two three four five six seven eight")
-    assert "<b>6 words</b>" in shaded(trained)
-    assert "<b>8 words</b>" in shaded(trained)
-    write(trained, "Hello.")
-    assert shaded(trained).count("<b>1 word</b>") == 1  # nothing shorter to compare with
-
-
-def test_a_guess_is_about_what_attention_gives_back(trained):
-    page = trained
-    press(page, "memory_try")
-    guess = page.segmented_control(key="memory_try_guess")
-    assert guess.label == "While writing `voiture`, how much of what attention gives depends on `car`?"
-    guess.set_value(2).run()
-    assert (
-        "`car`: **36%** of what attention gives depends on that word, of the one vector **5.1%**"
-        in page.success[0].value
+def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(trained):
+    data, row = scene(trained), scene(trained)["query"]
+    lost = [data["keys"][index] for index in data["vector"]["lost"]]
+    assert {"aunt", "month", "city", "husband"} <= {*lost}
+    assert data["vector"]["english"].startswith("My car bought a red newspaper")
+    told = re.search(
+        r"Of the first 6 words, one vector loses nothing; of all 21 words, \*\*(.*?)\*\*", text_of(trained)
     )
-    assert [f"<b>{share}</b>" in html_of(page) for share in ("36%", "5.1%")] == [True, True]
-    assert "French word 6 of" in text_of(open_question(page, "cure"))
+    assert told[1].split(", ") == [*dict.fromkeys(lost)]
+    strongest = max(range(23), key=data["weights"][row].__getitem__)
+    assert (data["queries"][row], data["keys"][strongest]) == ("tante", "aunt"), "a word that was lost is looked up"
+    write(trained, REMEMBERED["Mother and children"])
+    assert "Attention loses nothing." in text_of(trained)
+    write(trained, "I love you.")
+    assert "Of 3 words, one vector loses nothing." in text_of(trained)
 
 
-def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypatch):
-    calls, differentiate = [], torch.autograd.grad
-    monkeypatch.setattr(
-        torch.autograd, "grad", lambda *given, **named: calls.append(1) or differentiate(*given, **named)
-    )
-    write(trained, "A new sentence is read here by both of the networks.")
-    assert len(calls) == 2, "what the one vector knows of the short sentence and of the long one"
+def test_the_scene_is_that_of_the_trace_and_follows_what_is_chosen(trained):
+    text, translator = REMEMBERED["Aunt and car"], "dot"
+    learned = models.traced_translation(translator, text, ())
+    weights = learned.trace.weights(0, learned.view.first_piece)
+    assert torch.allclose(torch.tensor(scene(trained)["weights"]), weights, atol=1e-4)
+    for shown, focus in (("equal", "attention"), ("vector", "vector"), ("attention", "attention")):
+        set_fields(trained, shown=shown, cure_at=5)
+        assert scene(trained)["isEven"] == (shown == "equal")
+        assert (scene(trained)["focus"], scene(trained)["query"]) == (focus, 5)
+    assert "French word 6 of" in text_of(open_question(trained, "cure"))
+
+
+def test_a_guess_is_about_how_many_words_are_lost(trained):
     press(trained, "memory_try")
-    assert len(calls) == 2
+    assert scene(trained)["covered"]
+    guess = trained.segmented_control(key="memory_try_guess")
+    assert guess.label.startswith("How many of these 21 words does one vector lose?")
+    guess.set_value(3).run()
+    assert "aunt, last, month" in trained.success[0].value
+    assert not scene(trained)["covered"]
+    write(trained, "I love you.")
+    press(trained, "memory_try")
     trained.segmented_control(key="memory_try_guess").set_value(0).run()
-    assert len(calls) == 3
+    assert "**Right**" in trained.success[0].value
+
+
+def test_attention_gives_back_the_word_that_is_said(trained):
+    page = cure(trained)
+    told = "To say `sœur`, the decoder looks most at `sister`: "
+    assert told in text_of(page)
+    given, kept = re.search(r"\*\*([\d.]+)%\*\* of what .*?\*\*([\d.]+)%\*\*", text_of(page)).groups()
+    drawn = [body for body in (one.proto.body for one in page.get("html")) if 'class="bars"' in body]
+    shares = [re.search(r"<span>sister</span>.*?<b>([\d.]+)%</b>", body).group(1) for body in drawn]
+    assert shares == [kept, given]
+    assert float(given) > 2 * float(kept)
+    assert over_many(read_card("translator-none")["faithfulness"]) in text_of(page)
+
+
+def test_sentences_of_any_length_are_given_back_word_by_word(trained):
+    for text in ("Hi", " ".join(["the red car and"] * 12)):
+        assert "French word " in text_of(cure(trained, text))
 
 
 def cure(page, text=BOOK):

@@ -1,8 +1,8 @@
-"""What a recurrent network forgets in a real browser: a typed sentence, walking, playing."""
+"""What a recurrent network forgets in a real browser: a typed sentence, walking, playing, the scene."""
 
 from playwright.sync_api import expect
 
-from tests.support.on_page import leave_and_return, submit
+from tests.support.on_page import assert_fits, leave_and_return, settle, submit
 from ui.navigation import PAGES
 
 ENTRY = next(entry for entry in PAGES if entry.name == "memory")
@@ -20,7 +20,7 @@ def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
     expect(page.locator("svg.marks[data-kept]").filter(has_text="bird")).to_have_count(2)  # not built anew
     expect(states).to_have_count(0)
     page.get_by_text("Word 1 of 6").wait_for()
-    expect(page.locator(".shaded .word")).to_have_count(6)
+    expect(page.locator(".words .key")).to_have_count(7)  # of them two are pieces of a word
     page.get_by_role("button", name="Next").click()
     page.get_by_text("Word 2 of 6").wait_for()
     page.get_by_role("heading", name=ENTRY.title).click()
@@ -38,3 +38,22 @@ def test_playing_walks_to_the_end_and_stops(visit, app_url):
     page.get_by_role("button", name="Play").click()
     page.get_by_text("Word 4 of 4").wait_for()
     page.get_by_role("button", name="Play").wait_for()
+
+
+def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
+    page = visit(f"{app_url}/{ENTRY.url_path}")
+    say, switch = page.locator(".scene .say"), page.get_by_role("group", name="What is handed over")
+    expect(say).to_contain_text("One vector has lost aunt")
+    settle(page)
+    switch.get_by_role("button", name="without attention").click()
+    expect(say).to_contain_text("My car bought a red newspaper")
+    expect(page.locator(".key.lost").first).to_have_text("aunt")
+    settle(page)
+    switch.get_by_role("button", name="all equal").click()
+    expect(say).to_contain_text("With the same weight for all")
+    settle(page)
+    page.get_by_role("button", name="Try this").click()
+    page.locator(".scene.covered").wait_for()
+    page.get_by_role("radio", name="more").click()
+    page.locator(".scene.covered").wait_for(state="detached")
+    assert_fits(page)

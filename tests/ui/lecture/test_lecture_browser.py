@@ -162,7 +162,7 @@ def test_a_remote_control_brings_a_scene_to_its_end_before_it_asks(lecture):
 
 
 def test_full_screen_shows_the_whole_chart(lecture):
-    page = lecture("memory?lecture=1")
+    page = lecture("memory?lecture=1&question=longer")
     chart = page.locator("svg.marks").first
     chart.wait_for()
     settle(page)

@@ -1,0 +1,56 @@
+"""The scene of a long sentence: one vector loses words of it, and attention looks them up."""
+
+from attention_core.attention.edits import UNIFORM
+from attention_core.inference.translation import TracedTranslation
+from pages.memory.first_screen import ATTENTIVE, FRENCH_WALK, NAME, WITHOUT, lost_words, traced
+from ui import translators as network
+from ui.scene import draw_scene, scene_choice
+from ui.state import Field, one_of
+from ui.translation_scene import translation_data
+from ui.try_this import GUESSING, TRY_STAGE
+
+VECTOR, ATTENTION, EQUAL = "vector", "attention", "equal"
+SHOWN = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR, ATTENTION, EQUAL)))
+"""What is handed over: one vector, what attention weighs, or all words alike."""
+
+
+def first_lost_row(attentive: TracedTranslation, text: str) -> int:
+    """Return the first French word that looks at a word which the one vector loses; 0 = there is none."""
+    lost, view = lost_words(WITHOUT, text), attentive.view
+    looked_at = (view.source[key] for key in view.weights.argmax(1).tolist())
+    return next((row for row, word in enumerate(looked_at) if word in lost), 0)
+
+
+def french_row(attentive: TracedTranslation, text: str) -> int:
+    """Return the chosen French word, by default the first one whose English is lost."""
+    row = FRENCH_WALK.field.value
+    return min(first_lost_row(attentive, text) if row < 0 else row, len(attentive.view.target) - 1)
+
+
+def draw_memory_scene(text: str) -> TracedTranslation | None:
+    """Draw the scene of a sentence; return what attention makes of it, None where that network is missing."""
+    attentive, single = (traced(name, text) for name in (ATTENTIVE, WITHOUT))
+    row = french_row(attentive, text) if attentive else 0
+    if attentive and SHOWN.value == EQUAL:
+        attentive = network.traced_translation(attentive.translator, text, (), UNIFORM)
+    models = [model for model in (attentive, single) if model]
+    if not models:
+        return None
+    data = translation_data(attentive, single, text, row) | {
+        "query": row,
+        "focus": VECTOR if SHOWN.value == VECTOR or not attentive else ATTENTION,
+        "plays": True,
+        "covered": TRY_STAGE[NAME].value == GUESSING,
+        "axes": None,
+    }
+
+    def on_choose() -> None:
+        choice = scene_choice(NAME, max(len(model.view.target) for model in models), models[0].trace.n_keys)
+        if choice is None:
+            return
+        FRENCH_WALK.field.value = choice.row
+        if choice.focus:
+            SHOWN.value = VECTOR if choice.focus == VECTOR else EQUAL if choice.is_even else ATTENTION
+
+    draw_scene(NAME, data, on_choose)
+    return attentive
