@@ -59,7 +59,6 @@ LOADED = "performance.getEntriesByType('resource').reduce((sum, { encodedBodySiz
 TEST_IDS = {
     "button": "stButton",
     "button_group": "stButtonGroup",
-    "tab_container": "stTabs",
     "text_area": "stTextArea",
     "text_input": "stTextInput",
     "slider": "stSlider",
@@ -72,7 +71,6 @@ TEST_IDS = {
 PARTS = {
     "button": "button",
     "button_group": "[role=radio]:not([aria-checked=true]), button:not([aria-pressed=true]):not([role=radio])",
-    "tab_container": "[role=tab][aria-selected=false]",
 }
 """What is clicked of a kind of widget."""
 

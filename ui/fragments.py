@@ -8,7 +8,7 @@ import streamlit as st
 from ui.state import APP, Field
 
 BODY = "page_body"
-"""The fragment of all below a page's heading, with the tabs: what a tab reruns that changes something above it."""
+"""The fragment of all below a page's heading, which reruns when one inside it changes what is above."""
 FRAGMENT_NAMES = Field[set[str]](APP, "parts_drawn", set)
 """The names of the fragments that the last full run of the page has drawn."""
 

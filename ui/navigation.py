@@ -38,7 +38,7 @@ class PageEntry:
     card: Mapping[str, Any] = field(
         default_factory=dict
     )  # what of it is photographed for Start, see benchmarks/start_page.py
-    questions: tuple[PageQuestion, ...] = ()  # () = it has tabs
+    questions: tuple[PageQuestion, ...] = ()
     has_numbers: bool = True  # whether it has a screen with all the numbers
 
     @property

@@ -50,12 +50,6 @@ class Attribution(Table):
         n_layers, n_heads = self.shape
         return torch.tensor([[self[f"{layer}.{head}"] for head in range(n_heads)] for layer in range(n_layers)])
 
-    def by_token(self, layer: int, head: int) -> Tensor:
-        """Return what a head adds from each token that it looked at, (n_tokens,)."""
-        source = next(candidate for candidate in self.sources if candidate.name == f"{layer}.{head}")
-        assert source.terms is not None
-        return torch.stack([term.vectors for term in source.terms()]).cpu()
-
     def columns(self) -> Mapping[str, Sequence[Any]]:
         return {
             "part": [*(source.name for source in self.sources), "residue"],

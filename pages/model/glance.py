@@ -161,7 +161,7 @@ def chosen_layers(run: ModelRun) -> tuple[Selection, list[AttentionTrace]]:
 def choose(*, query: int | None = None, **choice: Any) -> None:
     """Look at something else: a group, layer or head, a query; what is not given stays.
 
-    It ends the callback that calls it: the whole page follows, also from a tab.
+    It ends the callback that calls it: the whole page follows, also from an experiment.
     """
     HEAD.value = (HEAD.value or HeadChoice())._replace(**choice)
     if query is not None:

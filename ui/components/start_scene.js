@@ -1,6 +1,5 @@
 // A drawing that is asked about: pink where each look goes, and an arrow from one look to the next. A pen draws on it, or the
-// arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers. Over another
-// pad it shows the looks alone.
+// arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers.
 import { arrowOf, asPercent, boxOf, clamp, create, dragged, heaviest, isNew, make } from "../../attention_core/attention/view/prelude.js";
 import { placeOn, pointedIn, pointIn, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 
@@ -27,11 +26,10 @@ class StartScene {
     this.tell = tell;
     if (data.answered < this.sent || this.stroke) return;
     this.root.classList.toggle("stale", Boolean(data.fault));
-    this.root.classList.toggle("over", Boolean(data.over));
     if (!isNew(this, data)) return;
     this.strokes = data.strokes;
     this.draw();
-    if (!this.pen && !data.over) this.offer(data.pens);
+    if (!this.pen) this.offer(data.pens);
     if (data.fault) this.answers.replaceChildren(create("p", { textContent: data.fault, className: "fault" }));
     else this.answer(data);
   }

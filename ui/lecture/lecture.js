@@ -121,7 +121,7 @@ class Lecture {
 
   // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
   clicked({ detail }) {
-    if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
+    if (detail && focused()?.matches("button, [role=radio], input[type=checkbox]")) focused().blur();
   }
 
   // Of the screen that is open, with the window's size.
@@ -300,7 +300,7 @@ class Lecture {
 
   key(event) {
     if (!this.on || event.ctrlKey || event.metaKey || event.altKey || focused()?.matches(TYPING)) return;
-    if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], [role=tab], input, canvas.moving")) return;
+    if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], input, canvas.moving")) return;
     if (!event.isTrusted) return;
     const isHeard = !window.dispatchEvent(new CustomEvent("lecturekey", { detail: event.key, cancelable: true }));  // by a scene
     if (!isHeard && !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
