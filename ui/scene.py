@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ui.component import component
 from ui.state import component_message
 
-_scene, _picture_scene = component("scene"), component("picture_scene")
+_scene, _picture_scene, _table_scene = (component(name) for name in ("scene", "picture_scene", "table_scene"))
 
 
 class SceneChoice(NamedTuple):
@@ -32,10 +32,14 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
     return SceneChoice(row, key, weight, focus, bool(message.get("even")), message.get("reset") is True)
 
 
-def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None]) -> None:
-    """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice."""
+def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None], *, is_table: bool = False) -> None:
+    """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice.
+
+    A table has rows of a key and a value, see scene_table.js.
+    """
     state = {"answered": _last_message(name).get("sent", 0), "canChange": True}
-    _scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
+    draw = _table_scene if is_table else _scene
+    draw(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def draw_picture_scene(

@@ -1,19 +1,16 @@
-"""The first screen: the query, what a dictionary and the soft look-up return for it, and the records."""
+"""The first screen: the query, by what and how softly it is looked up, and another comparison to guess."""
 
-import html
 from functools import partial
 
 import streamlit as st
 
-from attention_core import AttentionTrace, Role
-from attention_core.attention.wording import format_count, percent
+from attention_core import AttentionTrace
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.model import ModelError
 from attention_core.inference import soft_lookup as core
 from pages.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
 from pages.lookup.table import BY, COMPARISONS, EDITS, NAME, QUERIES, QUERY, LookupRequest, guess_again
-from ui.labels import distinct, error_markdown, literal, note
-from ui.layout import grey_out, role_colour
+from ui.labels import distinct, error_markdown
 from ui.meaning import meaning_encoder
 from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
@@ -21,20 +18,23 @@ from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
 QUERY_BOX = "lookup_asked"
 BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
-MAX_LARGE_LETTERS = 24  # of a key or value; a longer one is written smaller
-MAX_OPEN_LETTERS, MAX_OPEN_RECORDS = 800, 10  # a list with more is scrolled
 MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
-MAX_TEXT_LETTERS = 400  # of a text of a record
 
 
-def choose_query(request: LookupRequest) -> int:
-    """Draw the box for a query, the queries, and what cannot be used; return the index of the present query."""
+def type_query(request: LookupRequest) -> int:
+    """Draw the box for a query, and what cannot be used; return the index of the present query."""
     prompt = "Ask something of your own"
     box = partial(st.text_input, prompt, key=QUERY_BOX, placeholder=prompt, label_visibility="collapsed")
     box(max_chars=MAX_QUERY_TEXT, on_change=_on_query)
     for remark in filter(None, (*request.remarks, BOX_REMARKS.value)):
         st.info(remark)
     QUERY.clamp_to_options(range(len(request.queries)), 0)
+    return QUERY.value
+
+
+def choose_query(request: LookupRequest) -> int:
+    """Draw the box for a query, and the queries; return the index of the present one."""
+    type_query(request)
     names = distinct([error_markdown(query) for query in request.queries])
     options = dict(enumerate(names))
     return single_choice("Query", QUERY, options, label_visibility="collapsed", wrap=True, on_change=guess_again)
@@ -68,67 +68,13 @@ def choose_encoder() -> dict[str, core.Encoder]:
     return {chosen: encoders[chosen], **encoders}
 
 
-def draw_answer(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Draw what a dictionary returns for a query, and what the soft look-up returns."""
-    records, text = request.records, request.queries[query]
-    stored = dict(zip(records.keys, records.values, strict=True))
-    weights, context, labels = trace.weights()[query], trace.context()[query], core.value_labels(records)
-    heaviest = int(weights.argmax())
-    exact = _bold(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_escaped(text[:60])}”"
-    soft = "<b>nothing</b> every record is cut"
-    if weights.any():
-        weight = f"{'most, but only ' * (weights[heaviest] < 0.5)}{percent(float(weights[heaviest]))} of the attention"
-        top = context.topk(min(2, len(labels)))
-        shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
-        mixture = " + ".join(f"{percent(share)} {_escaped(labels[index])}" for share, index in shares if share >= 0.005)
-        mixture += " + …" * (float(top.values.sum()) < 0.995)
-        soft = f"{_bold(records.keys[heaviest])} {weight}<p>The answer is the mixture: <strong>{mixture}</strong></p>"
-    grey_out("lookup_answer", not request.is_present)
-    with st.container(key="lookup_answer"):
-        st.html(
-            f'<div class="looked-up"><h4>A dictionary</h4>{exact}</div><div class="looked-up">'
-            f'<h4 style="color:{role_colour(Role.WEIGHTS)}">The soft look-up</h4>{soft}</div>'
-        )
-
-
-def remark_if_nothing_fits(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Say that the weights sum to 100% all the same where a query resembles no key."""
+def nothing_fits_note(request: LookupRequest, trace: AttentionTrace, query: int) -> str:
+    """Say that the weights sum to 100% all the same where a query resembles no key; "" where it does."""
     score, weight = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
-    if not weight or score >= (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE):
-        return
-    note(
-        f"{literal(request.queries[query], 40)} resembles no key much, yet its weights sum to 100%: a softmax cannot "
-        "answer “nothing fits”."
-    )
-
-
-def draw_records(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Draw the records, each with a bar of its weight; a long list has the heaviest first."""
-    records = request.records
-    weighted = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
-    is_long = len(request.text) > MAX_OPEN_LETTERS or len(weighted) > MAX_OPEN_RECORDS
-    if is_long:
-        weighted.sort(key=lambda record: record[2], reverse=True)
-    largest = max(weight for *_, weight in weighted) or 1.0
-    rows = "".join(
-        f"<tr{' class=best' * (weight == largest)}><td>{_escaped(key)}</td><td>{_escaped(value)}</td>"
-        f'<td><span><i style="width:{weight:.1%}"></i></span>{percent(weight)}</td></tr>'
-        for key, value, weight in weighted
-    )
-    columns = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)
-    header = "".join(f'<th style="color:{role_colour(role)}">{_escaped(name)}</th>' for role, name in columns)
-    box = ' class="records scrolled" tabindex="0"' if is_long else ' class="records"'
-    st.html(f"<div{box}><table><tr>{header}</tr>{rows}</table></div>")
-    if is_long:
-        note(f"{format_count(len(weighted), 'records')}, the heaviest first: scroll the list to see all.")
-
-
-def _bold(text: str) -> str:
-    return f"<b{' class=long' if len(text) > MAX_LARGE_LETTERS else ''}>{_escaped(text)}</b>"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(escape_hidden(text[:MAX_TEXT_LETTERS]))
+    if trace.edits or not weight or score >= (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE):
+        return ""
+    text = escape_hidden(request.queries[query][:40])
+    return f"“{text}” resembles no key much, yet its weights sum to 100%: a softmax cannot answer “nothing fits”."
 
 
 def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str, core.Encoder]) -> None:
@@ -160,7 +106,7 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
         BY.value = next_by
         EDITS.reset()
 
-    try_this(NAME, TryThis(f"compare by {next_by}", question, names, act, outcome, "lookup_answer"))
+    try_this(NAME, TryThis(f"compare by {next_by}", question, names, act, outcome, "lookup_scene"))
 
 
 def _mark_shared(text: str, compared_text: str) -> str:

@@ -6,37 +6,28 @@ from attention_core import Role
 from pages.lookup import first_screen as screen
 from pages.lookup import table
 from pages.lookup.inputs import STEPS, look_up
-from ui.layout import attention_roles, last_on_phone
+from pages.lookup.scene import draw_lookup_scene
 from ui.player import show_all_numbers
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 
 
 def dictionary() -> None:
-    """Draw the open experiment, or the dictionary, all the numbers, and the page's questions."""
+    """Draw the open experiment, or the look-up as a scene, all the numbers, and the page's questions."""
     if draw_experiment(table.NAME):
         return
-    attention_roles("Here you ask the key of every record, and each hands over a part of its value.")
-
-    last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
-    with st.container(key="lookup_first"):
-        query_column, record_column = st.columns([1, 1.05], gap="large")
-        with query_column:
-            preset = table.chosen_table()
-            request = table.current_request(preset)
-            query = screen.choose_query(request)
-            answer = st.container()
-            lookup = look_up(request, query)
-            with answer, st.container(key="tells_lookup"):
-                screen.draw_answer(request, lookup.trace, query)
-            screen.try_second_comparison(request, query, lookup.encoders)
-            screen.remark_if_nothing_fits(request, lookup.trace, query)
-        with record_column:
-            table.choose_table()
-            is_edited = request.is_present and request.text != preset.text
-            st.caption("Records of your own." if is_edited else preset.note)
-            with st.container(key="tells_records"):
-                screen.draw_records(request, lookup.trace, query)
+    preset = table.chosen_table()
+    request = table.current_request(preset)
+    with st.container(key="lookup_in_a_row", horizontal=True, vertical_alignment="center"):
+        query = screen.type_query(request)
+        table.choose_table()
+        surprise = st.container(key="lookup_surprise")
+    scene = st.container()
+    lookup = look_up(request, query)
+    with surprise:
+        screen.try_second_comparison(request, query, lookup.encoders)
+    with scene:
+        draw_lookup_scene(lookup)
 
     def draw_numbers() -> None:
         folded = (Role.QUERY, Role.KEY)

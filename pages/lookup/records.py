@@ -81,7 +81,6 @@ class LookupPreset:
     names: Sequence[str]  # what the keys are, plural, and what a value is
     queries: Sequence[str]
     temperature: float
-    note: str  # what there is to see
     by: str = "spelling"  # how texts are compared: "spelling" or "meaning"
 
     @property

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pages.lookup import records as core
 from ui.edits import EditList
-from ui.state import Field, followed_address, is_mounted, one_of, single_choice, whole_number
+from ui.state import Field, followed_address, is_mounted, one_of, single_choice, slugs, whole_number
 from ui.try_this import TRY_STAGE
 
 NAME = "lookup"
@@ -38,6 +38,8 @@ QUERIES = Field(NAME, "queries", "", address="q")
 QUERY = Field(NAME, "query", 0, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
+WAY = Field(NAME, "way", "attention", address="way", **slugs(dictionary="vector", soft="attention"))
+"""Whether the scene shows a dictionary, in place of one vector, or the soft look-up."""
 EDITS = EditList(NAME)
 OF_TABLE = (RECORDS, QUERIES, QUERY, TEMPERATURE, BY)
 guess_again = TRY_STAGE[NAME].reset

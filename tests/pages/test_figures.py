@@ -16,7 +16,7 @@ NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush l
 ONE = "aligned_words next_words token_chips atlas_map vector_plane score_bars two_orders weighed_words pixel_map"
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} carried_states nine_pairs question_box".split(), 0),
-    **dict.fromkeys(f"{ONE} moving_step layers scene".split(), 1),
+    **dict.fromkeys(f"{ONE} moving_step layers scene table_scene".split(), 1),
     **dict.fromkeys(("token_view", "start_scene", "score_plane", "picture_scene"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""

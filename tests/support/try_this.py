@@ -22,7 +22,7 @@ IS_SEEN = """([selector, isSeen]) => {
 ANSWER, DIGITS, PRESETS = ".st-key-{}_answer", ".st-key-digits_worth", "[class*=st-key-{}_preset] button"
 EXAMPLES = ".st-key-{}_examples button"
 SHOWN = {
-    "lookup": (ANSWER, False, ""),
+    "lookup": (".st-key-lookup_scene", False, ""),
     "vectors": (".st-key-vectors_place", False, ""),
     "scoring": (".st-key-scoring_place", False, ".st-key-scoring_tools button"),
     "memory": (".st-key-memory_scene", False, EXAMPLES),

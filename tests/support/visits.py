@@ -117,7 +117,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         button_group("lookup_preset"),
         text_input("lookup_asked", ("neural networks", "translation", "image recognition")),
         Action("slider", "lookup_temperature"),
-        button_group("lookup_query"),
+        component("lookup_scene", click_item("chosen", "row", "queries")),
         QUESTION,
         QUESTION,
     ),

@@ -5,11 +5,11 @@ import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, pla
 import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
 import { ScenePlayer } from "./scene_player.js";
 import { SceneLayout } from "./scene_layout.js";
-import { Timeline } from "./scene_steps.js";
+import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
 const MORPH = 600;  // milliseconds of a change
-const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985;
+const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985, LEAST_HINT = 0.15;
 
 const END = "end";
 const shown = (label) => (label === END ? "(end)" : label);
@@ -17,10 +17,14 @@ const shown = (label) => (label === END ? "(end)" : label);
 // The context of numbers of values: each times its weight.
 const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
 
+export const placeWord = (node, { x, y, w, h }, size) => {
+  Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
+};
+
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    this.local = null;
+    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], stepTitles: {} });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -32,12 +36,11 @@ export class SceneView extends ScenePlayer {
     const isFirst = !this.data, before = this.data, { root } = this;
     if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
-    const wordsOf = ({ keys, queries, vector, equal, isEdited }) => String([keys, queries, vector?.words, Boolean(equal), Boolean(isEdited)]);
+    const wordsOf = ({ keys, queries, values, vector, equal, isEdited }) => String([keys, queries, values, vector?.words, Boolean(equal), Boolean(isEdited)]);
     const isSameWords = before && wordsOf(before) === wordsOf(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
-    this.names = ["vector", "asks", "scores", "softmax", "takes", "says"].filter((name) => this.hasStep(name));
-    this.timeline = new Timeline(this.names);
+    this.timeline = new Timeline(STEP_NAMES.filter((name) => this.hasStep(name)), this.stepTitles);
     if (!isSameWords) keepFocus(root, () => this.build());
     const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && data.focus !== "vector" && !this.hasPlayed(data.keys, data.queries));
     if (data.covered || (plays && !wantsLessMotion())) {
@@ -66,6 +69,7 @@ export class SceneView extends ScenePlayer {
 
   hasStep(name) {
     const { vector, weights, answers } = this.data;
+    if (name === "exact") return false;
     return name === "vector" ? Boolean(vector) : Boolean(weights) && (name !== "says" || Boolean(answers));
   }
 
@@ -95,10 +99,13 @@ export class SceneView extends ScenePlayer {
   // What words mean, below them.
   glossesOf(texts) { return (texts ?? []).map((text) => make(this.words, "span", { class: "gloss", lang: "en" }, text)); }
 
+  // Whether what is without attention comes first.
+  hasContrast() { return this.timeline.steps[0].name !== "asks"; }
+
   buildSwitch() {
-    const { vector, weights, equal } = this.data, choices = [];
-    if (vector && weights) choices.push(["without attention", () => this.isApart, () => this.choose(this.row, "vector")]);
-    if (weights) choices.push(["with attention", () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
+    const { weights, equal } = this.data, [without, attention] = this.switchTitles, choices = [];
+    if (this.hasContrast() && weights) choices.push([without, () => this.isApart, () => this.choose(this.row, "vector")]);
+    if (weights) choices.push([attention, () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
     if (this.data.isEdited) choices.push(["as learned", () => false, () => this.reset()]);
     this.switch.replaceChildren();
@@ -154,6 +161,8 @@ export class SceneView extends ScenePlayer {
     return node;
   }
 
+  newLayout(sizes) { return new SceneLayout(sizes); }
+
   // Places of all words for the width that there is.
   layOut() {
     const { keys, queries, glosses, vector } = this.data, { width, least, ink, ground } = this.measureFrame();
@@ -161,19 +170,16 @@ export class SceneView extends ScenePlayer {
     const pen = this.canvas.getContext("2d");
     pen.font = `500 100px ${this.font}`;
     const measure = (text) => pen.measureText(shown(text)).width / 100;
-    const layout = (this.layout = new SceneLayout({ width, keys, queries, glosses, measure, least }));
+    const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least }));
     const other = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
     layout.height = Math.max(layout.height, (other?.bottom ?? 0) + 6);
     this.sizeStage(layout);
-    const put = (node, { x, y, w, h }, size) => {
-      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
-    };
-    this.keys.forEach((node, index) => put(node, layout.words[index], layout.size));
-    this.grips.forEach((node, index) => put(node, layout.column(index), layout.size));
-    this.queries.forEach((node, index) => put(node, layout.queries.places[index], layout.queries.size));
-    this.others.forEach((node, index) => put(node, other.places[index], other.size));
-    this.glosses.forEach((node, index) => put(node, layout.queries.belows[index], layout.glossSize));
-    this.otherGlosses.forEach((node, index) => put(node, other.belows[index], layout.glossSize));
+    this.keys.forEach((node, index) => placeWord(node, layout.words[index], layout.size));
+    this.grips.forEach((node, index) => placeWord(node, layout.column(index), layout.size));
+    this.queries.forEach((node, index) => placeWord(node, layout.queries.places[index], layout.queries.size));
+    this.others.forEach((node, index) => placeWord(node, other.places[index], other.size));
+    this.glosses.forEach((node, index) => placeWord(node, layout.queries.belows[index], layout.glossSize));
+    this.otherGlosses.forEach((node, index) => placeWord(node, other.belows[index], layout.glossSize));
     this.middle = null;
   }
 
@@ -255,7 +261,7 @@ export class SceneView extends ScenePlayer {
   // The picture of one vector in place of that of attention, or back.
   contrast(isApart, isAtOnce = false) {
     const wasApart = this.isApart;
-    this.isApart = isApart && this.timeline.steps[0].name === "vector";
+    this.isApart = isApart && this.hasContrast();
     this.time = this.isApart ? this.timeline.restOf(0) : this.timeline.end;
     this.fade = Boolean(wasApart) === this.isApart || isAtOnce || wantsLessMotion() ? 0 : performance.now();
   }
@@ -329,11 +335,13 @@ export class SceneView extends ScenePlayer {
     this.write();
   }
 
+  captionOf(step) { return captionOf(step, this.data, this.state); }
+
   // Words, caption and controls follow what is drawn; only what changes is written.
   write() {
     const { data, timeline, state, row } = this, { progress, weights, answer } = state;
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
-    this.writeTime(captionOf(step, data, state));
+    this.writeTime(this.captionOf(step));
     const isSaid = progress.say > 0.5, isPlain = !data.answers, isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
     const known = isPlain || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, known, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
@@ -353,7 +361,7 @@ export class SceneView extends ScenePlayer {
       const isNow = at === row, isLater = at > row && !isPlain;
       node.textContent = isNow && !isPlain ? (isSaid ? answer?.word ?? "…" : "?") : shown(data.queries[at]);
       node.className = ["query", isNow && "now", isLater && (known ? "later" : "blank"), at < (data.forced ?? 0) && "forced"].filter(Boolean).join(" ");
-      node.hidden = isVector;
+      node.hidden = isVector && Boolean(data.vector);
       if (this.glosses[at]) this.glosses[at].hidden = isVector || node.textContent !== shown(data.queries[at]) || (isLater && !known);
       set(node, { "aria-pressed": isNow, "aria-label": `${shown(data.queries[at])}: ask from here` });
     });
@@ -372,7 +380,7 @@ export class SceneView extends ScenePlayer {
     const { state } = this, weight = state.weights[at] ?? 0;
     node.hidden = isVector || state.progress.divide < 0.9;
     set(node, { "aria-label": `weight of ${shown(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
-    const strongest = Math.max(...state.weights), isHint = weight === strongest && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
+    const strongest = Math.max(...state.weights), isHint = weight === strongest && weight > LEAST_HINT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
     node.classList.toggle("hint", isHint);
   }
 }

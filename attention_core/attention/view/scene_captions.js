@@ -22,7 +22,7 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   if (second === undefined || weights[second] <= 0) return `Divided by their sum they are **weights**. All of it goes to ${quoted(keys[first])}.`;
   if (local) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
   const [high, low] = [first, second].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
-  const much = times < 1.05 ? "just as much weight" : `${times < MANY ? times.toFixed(1) : Math.round(times)} times its weight`;
+  const much = times < 1.05 ? "just as much weight" : `${times < MANY ? times.toFixed(1) : Math.round(times).toLocaleString("en")} times its weight`;
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 

@@ -59,7 +59,7 @@ export const clearedPen = (canvas, { width, height }, ratio) => {
 };
 
 export class SceneDrawing {
-  constructor(canvas) { Object.assign(this, { canvas, pictures: new WeakMap() }); }
+  constructor(canvas) { Object.assign(this, { canvas, queryTitle: "query", pictures: new WeakMap() }); }
 
   // Begin a picture: `style` has width, height, pixels of the screen in one of the page, font, tones and layout.
   begin(style) {
@@ -75,7 +75,7 @@ export class SceneDrawing {
     Object.assign(this, { state, sums, box: layout.boxAt(state.middle) });
     this.ranks = [];
     [...weights.keys()].sort((a, b) => weights[b] - weights[a]).forEach((index, rank) => { this.ranks[index] = rank; });
-    if (progress.open < 1) this.drawVector();
+    if (progress.open < 1) this.drawContrast();
     if (progress.open > 0) {
       if (!layout.isNarrow) {
         this.drawScale();
@@ -92,8 +92,8 @@ export class SceneDrawing {
     if (progress.say > 0 && state.odds.length) this.drawOdds();
   }
 
-  // All keys are pressed into one vector.
-  drawVector() {
+  // Without attention: all keys are pressed into one vector.
+  drawContrast() {
     const { pen, layout, state, tones } = this, { progress } = state, { vector } = state;
     const box = layout.boxAt(layout.boxMiddle(null)), n = layout.n, here = 1 - progress.open;
     pen.strokeStyle = tones.ink;
@@ -206,7 +206,7 @@ export class SceneDrawing {
     const end = layout.end(index, share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.005;
     const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? 0.75 : 1) * alpha * scored;
     if (layout.isNarrow) {
-      const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.doorLeft - 4;
+      const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.numberEnd;
       this.write(text, isLong ? end.x - gap : end.x + gap, end.y, { align: isLong ? "right" : "left", size: numberSize, weight: bold, alpha: shade, hides: true });
     }
     else this.write(text, end.x, end.y - gap - numberSize * 0.55, { align: "center", size: numberSize, weight: bold, alpha: shade, hides: true });
@@ -255,13 +255,20 @@ export class SceneDrawing {
     const query = { ...box, y: box.y + (box.h - h) / 2, h }, here = progress.open * (1 - progress.box);
     this.drawStrip(query, state.query, here, tones.query, 2.5);
     const beside = layout.isNarrow ? { x: query.x + query.w / 2, y: query.y - 14, align: "center" } : this.besideBox(12);
-    this.write("query", beside.x, beside.y, { align: beside.align, size: layout.isNarrow ? 15 : 18 * layout.scale, alpha: 0.85 * here, hides: true });
+    this.write(this.queryTitle, beside.x, beside.y, { align: beside.align, size: layout.isNarrow ? 15 : 18 * layout.scale, alpha: 0.85 * here, hides: true });
     if (progress.box <= 0) return;
     pen.globalAlpha = progress.box * progress.open;
     Object.assign(pen, { strokeStyle: tones.query, lineWidth: 2.5 }).strokeRect(box.x, box.y, box.w, box.h);
     pen.globalAlpha = 1;
+    this.drawContext();
+  }
+
+  drawContext() {
+    const { state, tones, box } = this, { progress } = state;
     this.drawStrip(box, state.context, progress.blend * progress.open, tones.context, 2.5);
   }
+
+  drawValue(rect, index, alpha, thickness) { this.drawStrip(rect, this.state.values[index], alpha, this.tones.value, thickness); }
 
   // To the right of the box, or to its left where there is no room.
   besideBox(gap, room = 70 * this.layout.scale) {
@@ -284,9 +291,9 @@ export class SceneDrawing {
     const lying = { x: box.x, y: box.y + box.h * sums[index], w: box.w, h: box.h * weight };
     const [a, b] = layout.door(index, weight), [c, d] = layout.gate(box, sums[index], sums[index + 1]);
     const on = pointOn(layout.curve({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, { x: (c.x + d.x) / 2, y: (c.y + d.y) / 2 }), taken);
-    const size = rectBetween(strip, lying, taken), along = { ...size, x: on.x - size.w / 2, y: on.y - size.h / 2 };
+    const from = layout.values?.[index] ?? strip, size = rectBetween(from, lying, taken), along = { ...size, x: on.x - size.w / 2, y: on.y - size.h / 2 };
     const inside = clamp((taken - 0.75) * 4, 0, 1), outside = clamp(taken * 4, 0, 1);
-    this.drawStrip(rectBetween(rectBetween(strip, along, outside), lying, inside), state.values[index], 1 - progress.blend, tones.value, taken < 1 ? 1.5 : 0.5);
+    this.drawValue(rectBetween(rectBetween(from, along, outside), lying, inside), index, 1 - progress.blend, taken < 1 ? 1.5 : 0.5);
   }
 
   // The sum of the row, told in a corner.
@@ -295,7 +302,7 @@ export class SceneDrawing {
     const sum = scores.reduce((total, score, index) => total + (hidden[index] ? 0 : Math.exp(score)), 0);
     const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%`;
     const text = isDivided ? together : `sum of all: ${shortNumber(sum)}`, alpha = 0.85 * progress.open * clamp(3 * progress.grow - 2, 0, 1);
-    if (layout.isNarrow) this.write(text, layout.columnLeft, layout.n * layout.row + 6, { size: 14, alpha });
+    if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha });
     else this.write(text, 0, 10 * layout.scale, { size: 16 * layout.scale, alpha });
   }
 

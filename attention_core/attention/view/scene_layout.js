@@ -2,7 +2,8 @@
 // and the box is beside them. Lengths are pixels of the page; words and places stay while the steps come.
 import { clamp } from "./prelude.js";
 
-const NARROW = 560, SMALLEST = 14, MANY = 16;
+export const NARROW = 560;
+const SMALLEST = 14, MANY = 16;
 
 // The largest size of letters at which words fit a line, each with some room beside it.
 const fittingSize = (lengths, room, beside, largest) =>
@@ -31,14 +32,14 @@ export const inLines = (widths, gap, room, top, height) => {
 
 export class SceneLayout {
   // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
-  // is the smallest letters of a lecture.
-  constructor({ width, keys, queries, glosses, measure, least }) {
+  // is the smallest letters of a lecture; with `values` it is a table, of rows at any width.
+  constructor({ width, keys, values, header, queries, glosses, measure, least }) {
     const isCrowded = keys.length > MANY, [cell, beside] = isCrowded ? [32, 8] : [40, 14];
     Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf: (length, size) => Math.max(cell, length * size + beside) });
     const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + this.cellOf(measure(key), letters), 70);
-    const isNarrow = width < NARROW || needed > width;
+    const isNarrow = Boolean(values) || width < NARROW || needed > width;
     Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
-    if (isNarrow) this.standInRows(width, keys);
+    if (isNarrow) this.standInRows(width, keys, values, header);
     else this.standInColumns(width, keys);
     this.glossSize = Math.max(isNarrow ? SMALLEST : 18 * this.scale, this.smallest);
     this.queries = this.wordsBelow(queries, glosses);
@@ -75,10 +76,11 @@ export class SceneLayout {
     const n = keys.length, row = n > 16 ? 27 : n > 12 ? 31 : 35, size = Math.max(n > 16 ? 14 : 17, this.smallest);
     const longest = Math.max(...keys.map((key) => this.measure(key) * size)), right = clamp(longest + 8, 64, 0.3 * width);
     const long = clamp(0.3 * width, 64, 260), box = { w: clamp(0.24 * width, 72, 200), h: 76 }, columnLeft = right + 8;
-    Object.assign(this, { scale: 1, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });
-    this.words = keys.map((_, index) => ({ x: 0, y: 4 + index * row, w: right, h: row - 10 }));
-    this.strips = keys.map((_, index) => ({ x: right - 60, y: 4 + index * row + row - 10, w: 60, h: 5 }));
+    Object.assign(this, { scale: 1, top: 4, bar: row * 0.62, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });
+    this.words = keys.map((_, index) => ({ x: 0, y: this.top + index * row, w: right, h: row - 10 }));
+    this.strips = keys.map((_, index) => ({ x: right - 60, y: this.top + index * row + row - 10, w: 60, h: 5 }));
     this.doorLeft = columnLeft + long + 5;
+    this.numberEnd = columnLeft + long + 1;
     this.boxTop = Math.max(40, (n * row - box.h) / 2);
     this.below = n * row + 22;
   }
@@ -87,7 +89,7 @@ export class SceneLayout {
   wordsBelow(labels, glosses = []) {
     const { isNarrow, scale, glossSize } = this, lengths = labels.map((label) => Math.max(0.9, this.measure(label)));
     const largest = isNarrow ? 19 : 32 * scale, beside = isNarrow ? 12 : 26;
-    const size = Math.max(isNarrow ? 18 : fittingSize(lengths, this.width, beside, largest), isNarrow ? 0 : 19 * scale, this.smallest);
+    const size = Math.max(isNarrow ? (this.querySize ?? 18) : fittingSize(lengths, this.width, beside, largest), isNarrow ? 0 : 19 * scale, this.smallest);
     const widths = lengths.map((length, index) => {
       return Math.max(length * size, glosses[index] ? this.measure(glosses[index]) * glossSize : 0) + (isNarrow ? 10 : 16);
     });
@@ -110,11 +112,12 @@ export class SceneLayout {
     return { x: middle.x - w / 2, y: middle.y - h / 2, w, h };
   }
 
+  rowMiddle(index) { return this.top + index * this.row + (this.row - 10) / 2 + 2; }
+
   // A key's column, full at a weight of 1, with room for a share of it, and what lies at the end of that.
   column(index, share = 1) {
     if (this.isNarrow) {
-      const h = this.row * 0.62;
-      return { x: this.columnLeft, y: 4 + index * this.row + (this.row - 10 - h) / 2 + 2, w: share * this.long, h };
+      return { x: this.columnLeft, y: this.rowMiddle(index) - this.bar / 2, w: share * this.long, h: this.bar };
     }
     const { x } = this.cells[index], wide = this.columnWidth(this.cells[index]);
     return { x: x - wide / 2, y: this.base - share * this.long, w: wide, h: share * this.long };
@@ -134,7 +137,7 @@ export class SceneLayout {
   door(index, weight) {
     const { x, y, w, h } = this.strips[index];
     if (!this.isNarrow) return [{ x: x + (w * (1 - weight)) / 2, y: y + h + 3 }, { x: x + (w * (1 + weight)) / 2, y: y + h + 3 }];
-    const middle = 4 + index * this.row + (this.row - 10) / 2 + 2, half = (weight * this.row * 0.62) / 2;
+    const middle = this.rowMiddle(index), half = (weight * this.bar) / 2;
     return [{ x: this.doorLeft, y: middle - half }, { x: this.doorLeft, y: middle + half }];
   }
 

@@ -2,9 +2,10 @@
 // its motion; then it rests until the next one begins.
 import { clamp } from "./prelude.js";
 
-const SECONDS = { vector: 5.6, asks: 2.6, scores: 3.6, softmax: 4.6, takes: 4, says: 2.4 };
-const TITLES = { vector: "one vector", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says" };
+const SECONDS = { vector: 5.6, exact: 4.2, asks: 2.6, scores: 3.6, softmax: 4.6, takes: 4, says: 2.4 };
+const TITLES = { vector: "one vector", exact: "dictionary", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says" };
 const BEFORE_NEXT = 0.05;  // seconds
+export const STEP_NAMES = Object.keys(SECONDS);
 
 // How far a motion between two times has come, from 0 to 1; it begins and ends slowly.
 export const eased = (time, from, to) => {
@@ -13,14 +14,15 @@ export const eased = (time, from, to) => {
 };
 
 export class Timeline {
-  constructor(names) {
+  // `titles` of steps that have others here.
+  constructor(names, titles = {}) {
     let at = 0;
-    this.steps = names.map((name) => ({ name, title: TITLES[name], start: at, end: (at += SECONDS[name]) }));
+    this.steps = names.map((name) => ({ name, title: titles[name] ?? TITLES[name], start: at, end: (at += SECONDS[name]) }));
     this.end = at;
     this.starts = Object.fromEntries(this.steps.map(({ name, start }) => [name, start]));
     // What a scene leaves out is over before it begins, or never comes.
-    const order = Object.keys(SECONDS), last = order.indexOf(names.at(-1));
-    order.forEach((name, index) => { this.starts[name] ??= index > last ? Infinity : -SECONDS[name]; });
+    const last = STEP_NAMES.indexOf(names.at(-1));
+    STEP_NAMES.forEach((name, index) => { this.starts[name] ??= index > last ? Infinity : -SECONDS[name]; });
   }
 
   indexAt(time) { return Math.max(0, this.steps.findLastIndex(({ start }) => time >= start)); }
@@ -34,6 +36,7 @@ export class Timeline {
     const scored = (index) => (index ? 1.5 + (1.1 * index) / nKeys : 0.6), taken = (rank) => 0.6 + (1.2 * rank) / nKeys;
     return {
       press: since("vector", 0.7, 1.9), vectorSays: since("vector", 2, 3.2), lost: since("vector", 3.4, 3.8),
+      compare: since("exact", 0.6, 1.8), find: since("exact", 2.2, 2.8),
       open: since("asks", 0, 0.5), ask: since("asks", 0.7, 1.9),
       lift: since("scores", 0, 0.6), lie: since("scores", 0.1, 0.5), score: (index) => since("scores", scored(index), scored(index) + (index ? 0.4 : 0.8)),
       allScores: since("scores", 0.6, 2.9),

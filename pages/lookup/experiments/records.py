@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.lookup import records, table
-from pages.lookup.first_screen import draw_records
 from pages.lookup.inputs import LookUp, draw_lookup
+from pages.lookup.scene import draw_lookup_scene
 from ui.fragments import with_rerun
 
 
@@ -25,5 +25,5 @@ def answer(lookup: LookUp) -> str:
 
 
 def draw(lookup: LookUp) -> None:
-    """Draw the records, each with its weight."""
-    draw_records(lookup.request, lookup.trace, lookup.query)
+    """Draw the scene of the records."""
+    draw_lookup_scene(lookup)

@@ -1,4 +1,4 @@
-"""Look up softly in a real browser: a query of one's own, a cell is edited, both survive leaving the page."""
+"""Look up softly in a real browser: what is typed, chosen in the scene and guessed, and what stays."""
 
 from playwright.sync_api import expect
 
@@ -9,28 +9,61 @@ ANOTHER_PAGE = next(entry.title for entry in PAGES if entry.name == "groups")
 TITLE = next(entry.title for entry in PAGES if entry.name == "lookup")
 
 
+def say(page):
+    return page.locator(".scene .say")
+
+
+def key(page, name: str):
+    return page.locator(".words").get_by_role("button", name=f"{name}, score")
+
+
 def test_an_edited_record_answers_a_misspelled_query_and_stays(visit, app_url):
     page = visit(f"{app_url}/lookup?table=phone-book&question=records")
     submit(page.locator(".st-key-lookup_records textarea"), "A brand new name = 555-0001\nAnother = 555-0002")
     submit(page.locator(".st-key-lookup_asked input"), "a brend new naem")
     expect(page.locator(".st-key-experiment_answer")).to_contain_text("a brend new naem finds A brand new name")
     page.locator(".st-key-lookup_back button").click()
-    soft = page.locator(".looked-up").nth(1)
-    expect(soft).to_contain_text("A brand new name")
-    expect(page.locator(".looked-up").first).to_contain_text("not found")
+    expect(say(page)).to_contain_text("comes 555-0001")
     leave_and_return(page, ANOTHER_PAGE, TITLE)
-    expect(soft).to_contain_text("A brand new name")
+    expect(say(page)).to_contain_text("comes 555-0001")
     page.locator("canvas.moving").wait_for()
 
 
-def test_try_this_gets_money_by_spelling(visit, app_url):
+def test_a_way_a_query_and_weights_are_chosen_in_the_scene(visit, app_url):
     page = visit(f"{app_url}/lookup")
-    soft = page.locator(".looked-up").nth(1)
-    expect(soft).to_contain_text("car")
+    switch = page.get_by_role("group", name="What is handed over")
+    expect(say(page)).to_contain_text("comes a road vehicle with an engine (94%)")
+    settle(page)
+    switch.get_by_role("button", name="a dictionary").click()
+    expect(say(page)).to_contain_text("A dictionary finds nothing: no key is exactly “automobile”.")
+    page.wait_for_url("**way=dictionary**")
+    page.locator(".words").get_by_role("button", name="car: ask from here").click()
+    settle(page)
+    switch.get_by_role("button", name="a dictionary").click()
+    expect(say(page)).to_contain_text("finds the key that is exactly “car”: a road vehicle")
+    switch.get_by_role("button", name="all equal").click()
+    expect(say(page)).to_contain_text("every value alike")
+    settle(page)
+    switch.get_by_role("button", name="soft look-up").click()
+    settle(page)
+    key(page, "car").click()
+    expect(key(page, "car")).to_have_attribute("aria-pressed", "true")
+    expect(say(page)).to_contain_text("Without “car”, “garage” has")
+    settle(page)
+    expect(page.get_by_role("slider", name="weight of car")).to_have_attribute("aria-valuenow", "0")
+    switch.get_by_role("button", name="as learned").click()
+    expect(key(page, "car")).to_have_attribute("aria-pressed", "false")
+
+
+def test_try_this_covers_the_scene_and_gets_money_by_spelling(visit, app_url):
+    page = visit(f"{app_url}/lookup")
+    expect(say(page)).to_contain_text("a road vehicle")
     settle(page)
     page.locator(".st-key-lookup_try button").click()
+    page.locator(".scene.covered").wait_for()
+    expect(say(page)).to_contain_text("letter by letter")
     page.locator(".st-key-lookup_try_guess").get_by_text("garage").click()
-    expect(soft).to_contain_text("money")
+    expect(say(page)).to_contain_text("coins and notes")
     expect(page.get_by_text("By spelling it finds money; by meaning, car.")).to_be_visible()
 
 

@@ -1,0 +1,175 @@
+// A scene of records: rows of a key and a value that are texts. Each value lies in the box as high as its weight, and what is
+// alike of them adds up. Before attention comes a dictionary, which finds what is spelled exactly as the query.
+import { asPercent, clamp, make } from "./prelude.js";
+import { SceneDrawing } from "./scene_drawing.js";
+import { NARROW, SceneLayout } from "./scene_layout.js";
+import { placeWord, SceneView } from "./scene.js";
+
+const MAX_SHOWN = 40, LEAST_SHARE = 0.005, N_ANSWERS = 2, TIGHT_ROWS = 12, MAX_LARGE = 36, LEAST_FRAMED = 4;
+const NOT_FOUND = "not found";
+
+// A text, cut where it has more letters than this.
+const cutText = (text, most = MAX_SHOWN) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+const keysHeader = ({ names }) => `keys: ${names[0]}`;
+
+class TableLayout extends SceneLayout {
+  standInRows(width, keys, values, header) {
+    const scale = clamp(width / 1150, 0.8, 1.4), n = keys.length, isSmall = width < NARROW, isTight = n > TIGHT_ROWS;
+    const isLong = this.longest(keys) + this.longest(values) > MAX_LARGE;
+    const size = Math.max(isSmall ? 16 : Math.round((isTight ? 16 : isLong ? 18 : 21) * scale), this.smallest), line = Math.round(1.35 * size);
+    const longest = (texts) => this.longest(texts) * size + 12;
+    const long = (isSmall ? 0.28 : 0.14) * width, number = isSmall ? 5 : 3.3 * size, top = Math.round(1.2 * line) + 6;
+    const row = isSmall ? 2 * line + 10 : line + (isTight ? 8 : 16 * scale), box = { w: isSmall ? 0.22 * width : clamp(0.21 * width, 120, 360) };
+    const room = width - long - number - box.w - (isSmall ? 40 : 0.1 * width), beside = isSmall ? 0 : clamp(longest(values), 60, Math.max(0.36 * room, room - longest(keys)));
+    const right = Math.min(room - beside, Math.max(longest(keys), this.measure(header) * 0.8 * size)), columnLeft = right + 10, valueLeft = columnLeft + long + number;
+    box.h = clamp(0.6 * n * row, 84, 280 * scale);
+    Object.assign(this, { scale: 1, querySize: isSmall ? 18 : size, isSmall, top, size, line, width, row, right, long, box, columnLeft, bar: 0.82 * line });
+    this.numberSize = Array(n).fill(Math.max(Math.round(0.85 * size), this.smallest));
+    const tops = keys.map((_, index) => top + index * row), high = { h: line };
+    this.words = tops.map((y) => ({ x: 0, y, w: right, ...high }));
+    this.strips = tops.map((y) => ({ x: right - 84, y: y + line, w: 80, h: isSmall ? 4 : 6 }));
+    this.values = tops.map((y) => (isSmall ? { x: 0, y: y + line + 3, w: columnLeft + long, ...high } : { x: valueLeft, y, w: beside, ...high }));
+    this.doorLeft = valueLeft + (isSmall ? 0 : beside + 6);
+    this.numberEnd = valueLeft - 8;
+    this.boxTop = clamp(top + (n * row - box.h) / 2, top + line, 300 * scale);
+    this.below = Math.max(top + n * row, this.boxTop + box.h + 2 * line) + 26;
+  }
+
+  longest(texts) { return Math.max(...texts.map((text) => this.measure(text))); }
+
+  rowMiddle(index) { return this.top + index * this.row + this.line / 2; }
+}
+
+class TableDrawing extends SceneDrawing {
+  constructor(canvas) { super(canvas); this.queryTitle = ""; }
+
+  draw(state) {
+    super.draw(state);
+    const { layout, data } = this, { box, top, columnLeft, values, right, smallest } = layout, size = Math.max(15, 0.8 * layout.size, smallest);
+    const alpha = 0.85, y = top / 2 - 2, query = cutText(data.queries[state.row], Math.floor(box.w / (0.5 * size)));
+    this.write(keysHeader(data), right, y, { align: "right", size, alpha });
+    if (!layout.isSmall) this.write(`values: ${data.names[1]}`, values[0].x + 4, y, { size, alpha });
+    if (state.progress.open > 0.5) this.write(state.progress.grow > 0.5 ? "weights" : "scores", columnLeft, y, { size, alpha: alpha * state.progress.allScores });
+    const middle = layout.boxAt(layout.boxMiddle(null));
+    this.write(`“${query}”`, middle.x + middle.w, middle.y - 0.75 * size, { align: "right", size, weight: "600", hides: true });
+  }
+
+  // A dictionary compares the query with every key, letter by letter.
+  drawContrast() {
+    const { pen, layout, state, tones, data } = this, { progress } = state, here = 1 - progress.open, found = data.exact[state.row];
+    const box = layout.boxAt(layout.boxMiddle(null)), size = layout.numberSize[0];
+    for (let index = 0; index < layout.n; index++) {
+      const isFound = index === found, [door] = layout.door(index, 0), seen = clamp(3 * progress.compare - (1.6 * index) / layout.n - 0.4, 0, 1);
+      Object.assign(pen, { strokeStyle: tones.query, lineWidth: isFound ? 3 : 1.5, globalAlpha: here * (isFound ? 0.9 : 0.5 * (1 - 0.7 * progress.find)) });
+      this.drawPath(layout.curve(door, { x: box.x, y: box.y + box.h / 2 }).reverse(), clamp(3 * progress.compare - (1.6 * index) / layout.n, 0, 1));
+      pen.globalAlpha = 1;
+      this.write(isFound ? "=" : "≠", layout.columnLeft + 4, layout.rowMiddle(index), { size, weight: isFound ? "700" : "400", alpha: here * seen * (isFound ? 1 : 0.75) });
+    }
+    const alpha = here * progress.find;
+    if (alpha <= 0) return;
+    Object.assign(pen, { strokeStyle: found === null ? tones.ink : tones.context, lineWidth: 2.5, globalAlpha: alpha }).strokeRect(box.x, box.y, box.w, box.h);
+    this.writeIn(box, found === null ? NOT_FOUND : data.values[found], { size, weight: "600", alpha });
+  }
+
+  // Values lie on each other, each as high as its weight.
+  drawContext() {
+    const { state, layout, box, sums } = this, { weights, progress } = state;
+    const alpha = progress.blend * progress.open;
+    if (alpha <= 0) return;
+    for (let index = 0; index < layout.n; index++) {
+      if (weights[index] * box.h >= 0.5) this.drawValue({ x: box.x, y: box.y + box.h * sums[index], w: box.w, h: box.h * weights[index] }, index, alpha, 1);
+    }
+  }
+
+  drawValue(rect, index, alpha, thickness) {
+    const { pen, tones, layout, data } = this, size = Math.min(layout.size, rect.h - 3);
+    if (alpha <= 0 || rect.h <= 0) return;
+    Object.assign(pen, { fillStyle: tones.ground, strokeStyle: tones.value, lineWidth: thickness, globalAlpha: alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
+    Object.assign(pen, { fillStyle: tones.value, globalAlpha: 0.22 * alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
+    pen.globalAlpha = alpha;
+    if (rect.h >= LEAST_FRAMED) pen.strokeRect(rect.x, rect.y, rect.w, rect.h);
+    if (size >= layout.smallest - 2) this.writeIn(rect, data.values[index], { size: Math.max(size, layout.smallest), alpha });
+  }
+
+  // A text in a rectangle, in as many lines as it has room for.
+  writeIn({ x, y, w, h }, text, { size, weight = "400", alpha }) {
+    const { pen, layout } = this, room = w - 10, high = 1.25 * size, lines = [""];
+    pen.font = `${weight} ${Math.max(size, layout.smallest - 1)}px ${this.font}`;
+    for (const word of text.split(" ")) {
+      const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
+      if (pen.measureText(longer).width <= room || !lines.at(-1)) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    const n = Math.max(1, Math.floor((h - 2) / high)), shown = lines.slice(0, n);
+    if (lines.length > n) shown[n - 1] += " …";
+    shown.forEach((line, at) => {
+      let part = line;
+      while (part.length > 2 && pen.measureText(part).width > room) part = `${part.slice(0, -2)}…`;
+      this.write(part, x + w / 2, y + h / 2 + (at - (shown.length - 1) / 2) * high, { align: "center", size, weight, alpha });
+    });
+  }
+
+  // The largest shares of what comes out, below the box.
+  drawOdds() {
+    const { layout, state, box } = this, { odds, progress } = state, size = layout.numberSize[0], most = Math.floor((layout.isSmall ? this.width : 3 * box.w) / size);
+    if (!state.isEven) odds.slice(0, N_ANSWERS).forEach((text, row) => {
+      const y = box.y + box.h + layout.line * (0.75 + row);
+      this.write(cutText(text, most), this.width - 2, y, { align: "right", size, weight: row ? "400" : "600", alpha: progress.say * progress.open, hides: true });
+    });
+  }
+}
+
+export class TableScene extends SceneView {
+  constructor(root) {
+    super(root);
+    root.classList.add("table");
+    Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["a dictionary", "soft look-up"], stepTitles: { takes: "mixes", says: "comes out" } });
+  }
+
+  hasStep(name) { return name !== "vector"; }
+
+  build() {
+    this.values = [];
+    super.build();
+    this.values = this.data.values.map((text) => make(this.words, "span", { class: "value", title: text }, text));
+    this.keys.forEach((node, index) => { node.title = this.data.titles[index]; });
+    this.layOut();
+  }
+
+  newLayout(sizes) { return new TableLayout({ ...sizes, values: this.data.values, header: keysHeader(this.data) }); }
+
+  layOut() {
+    super.layOut();
+    const { layout } = this;
+    this.drawing.data = this.data;
+    this.root.classList.toggle("wide", !layout.isSmall);
+    this.values.forEach((node, index) => placeWord(node, layout.values[index], layout.isSmall ? layout.smallest : layout.size));
+  }
+
+  goalMiddle() { return this.layout.boxMiddle(null); }
+
+  // Shares of the different values: the weights of those that are alike add up.
+  answer() {
+    const shares = new Map();
+    this.weights.forEach((weight, index) => { const text = this.data.values[index]; shares.set(text, (shares.get(text) ?? 0) + weight); });
+    const [best, ...others] = [...shares].sort(([, a], [, b]) => b - a).slice(0, N_ANSWERS).filter(([, share]) => share >= LEAST_SHARE);
+    return best ? { word: best[0], probability: best[1], odds: [best, ...others].map(([text, share]) => `${asPercent(share)} ${text}`) } : null;
+  }
+
+  captionOf(step) {
+    const { data, state } = this, { row, progress, isEven, answer } = state, text = `“${cutText(data.queries[row])}”`;
+    if (step === "exact") {
+      if (progress.find <= 0) return `A **dictionary** compares ${text} with every key, letter by letter.`;
+      const found = data.exact[row];
+      return found === null ? `A **dictionary** finds nothing: no key is exactly ${text}.` : `A **dictionary** finds the key that is exactly ${text}: **${cutText(data.values[found])}**.`;
+    }
+    if (step !== "asks" && step !== "scores" && !answer) return "Every record is crossed out: **nothing** comes out.";
+    if (step === "takes") return `Each record hands over its value, **as much of it as its weight**.`;
+    if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
+    if (step === "says" && !this.local && !state.isChanged && answer.probability < 0.5) {
+      return `Out comes a mixture: **${cutText(answer.word)}**, but only ${asPercent(answer.probability)}, beside ${new Set(data.values).size - 1} others.`;
+    }
+    return super.captionOf(step);
+  }
+}

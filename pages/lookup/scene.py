@@ -1,0 +1,91 @@
+"""The scene of a look-up: a query asks every record's key, and each hands over as much of its value as its weight."""
+
+from functools import partial
+
+import numpy as np
+
+from attention_core.attention.edits import SetWeights, Uniform
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role
+from attention_core.attention.view.scene import scene_data
+from attention_core.bounds.harmless import escape_hidden
+from attention_core.charts.bars import bar_table
+from attention_core.charts.ramps import ROLE_COLOURS
+from attention_core.device import to_array
+from pages.lookup.first_screen import nothing_fits_note
+from pages.lookup.inputs import LookUp
+from pages.lookup.table import EDITS, NAME, QUERY, WAY, LookupRequest, guess_again
+from ui.chart import note_picture
+from ui.edits import WeightsRow
+from ui.layout import grey_out
+from ui.scene import SceneChoice, draw_scene, scene_choice
+from ui.try_this import GUESSING, TRY_STAGE
+
+MAX_IN_ORDER = 16  # records that keep their places; of more, the heaviest come first
+EVEN = "every record gets the same weight"
+
+
+def draw_lookup_scene(lookup: LookUp) -> None:
+    """Draw how the records are looked up for a query; another one, a weight or a way is chosen in it."""
+    request, trace, query = lookup.request, lookup.trace, lookup.query
+    records, weights = request.records, to_array(trace.weights()[query])
+    grey_out("lookup_scene", not request.is_present)
+    is_long = len(weights) > MAX_IN_ORDER
+    order = (np.argsort(-weights, kind="stable") if is_long else np.arange(len(weights))).tolist()
+    labels = trace.story.key_axis.labels
+    columns = {"weight": weights.tolist()}
+    note_picture(partial(bar_table, labels, columns, (ROLE_COLOURS[Role.WEIGHTS],)), "Weights of all records")
+
+    def on_choose() -> None:
+        if choice := scene_choice(NAME, trace.n_queries, trace.n_keys):
+            _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
+
+    data = table_data(request, trace, order) | {
+        "query": query,
+        "focus": WAY.value,
+        "note": f"A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}",
+        "plays": request.is_present,
+        "covered": TRY_STAGE[NAME].value == GUESSING,
+        "titles": [escape_hidden(records.keys[key]) for key in order],
+    }
+    draw_scene(NAME, data, on_choose, is_table=True)
+
+
+def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) -> dict[str, object]:
+    """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture."""
+    records, data = request.records, scene_data(trace, nouns=("query", "key"))
+    data["numbers"] |= {"keys": [data["numbers"]["keys"][key] for key in order], "values": None}
+    data |= {name: [[row[key] for key in order] for row in data[name]] for name in ("scores", "weights")}
+    stored = {text: key for key, text in enumerate(records.keys)}  # a dictionary keeps the last of equal keys
+    edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
+    return data | {
+        "queries": [*map(escape_hidden, request.queries)],
+        "keys": [escape_hidden(data["keys"][key]) for key in order],
+        "values": [escape_hidden(records.values[key]) for key in order],
+        "names": [records.key_name, records.value_name],
+        "exact": [order.index(stored[text]) if text in stored else None for text in request.queries],
+        "cut": [[order.index(key) for key in row] for row in data["cut"]],
+        "equal": len(order) > 1,
+        "axes": data["axes"] if order == sorted(order) else None,
+        "isEven": Uniform() in trace.edits,
+        "changed": [*edited],
+        "isEdited": bool({*trace.edits} - {Uniform()}),
+    }
+
+
+def _change(request: LookupRequest, trace: AttentionTrace, choice: SceneChoice) -> None:
+    """Ask another query, change a weight of it, or weigh all records alike, or no longer."""
+    if choice.row != QUERY.value:
+        guess_again()
+        QUERY.value = choice.row
+    if choice.focus:
+        WAY.value = choice.focus
+    if choice.is_reset:
+        EDITS.reset()
+    elif choice.key is not None:
+        WeightsRow(EDITS, trace, [choice.row], input_id=request.in_words).set_weight([choice.key], choice.weight)
+    elif choice.focus == "attention" and choice.is_even != (Uniform() in trace.edits):
+        if choice.is_even:
+            EDITS.add(Uniform(), description=EVEN, input_id=request.in_words)
+        else:
+            EDITS.remove(Uniform())
