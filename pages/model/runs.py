@@ -5,14 +5,16 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from attention_core.data.language_pieces import NAME as LANGUAGE_MODEL
 from attention_core.hub.model import ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from pages.model.ablation import changed_run
-from pages.model.glance import choose_head, open_on_distant_weight
-from pages.model.input import TOPICS, choose_run, choose_source, offer_model
+from pages.model.glance import NAME, choose_head, open_on_distant_weight
+from pages.model.input import TEXT, TOPICS, choose_run, choose_source, offer_model
 from pages.model.one_head import export_head
+from ui.fragments import with_rerun
 from ui.layout import stop_run
-from ui.model_runs import RunRequest, pretrained_of
+from ui.model_runs import PAGE_MODEL, RunRequest, pretrained_of
 from ui.take_along import take_along
 
 
@@ -35,6 +37,7 @@ class Need(Enum):
 
     MODEL = "a model that can run again"
     WORDS = "a model that predicts words"
+    FORWARDS = "a decoder alone, which reads forwards"
     WRITING = "a model with a decoder, and a text without a picture"
     SINGLE_STACK = "an encoder or a decoder alone"
     NO_PICTURE = "a text without a picture"
@@ -45,6 +48,7 @@ class Need(Enum):
         return {
             Need.MODEL: True,
             Need.WORDS: predicts_words(pretrained),
+            Need.FORWARDS: pretrained.kind is ModelKind.DECODER and not has_picture,
             Need.WRITING: predicts_words(pretrained) and not has_picture and pretrained.kind is not ModelKind.ENCODER,
             Need.SINGLE_STACK: pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER),
             Need.NO_PICTURE: not has_picture,
@@ -94,4 +98,16 @@ def _check_needs(runs: Runs, needs: tuple[Need, ...]) -> None:
     for need in needs:
         if not need.is_satisfied_by(runs.request, pretrained):
             st.info(f"This needs {need.value}. Choose another model above.")
+            _offer_small_model(getattr(runs.request.model_input, "text", ""))
             stop_run()
+
+
+def _offer_small_model(text: str) -> None:
+    """Offer the small language model that comes along, which has all that experiments need, with what was typed."""
+
+    def load() -> None:
+        if text:
+            TEXT[NAME, ModelKind.DECODER].value = text
+        PAGE_MODEL.load(LANGUAGE_MODEL)
+
+    st.button("Take the small Llama, which writes", "model_take_small", type="primary", on_click=with_rerun(load))
