@@ -1,7 +1,6 @@
 """What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,48 +9,28 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
-from attention_core.bounds.limits import EDITS, MODEL_TEXT_LETTERS
+from attention_core.bounds.limits import MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind, predicts_words, readable
-from attention_core.hub.outputs import sentence_change, token_text
+from attention_core.hub.outputs import token_text
 from attention_core.hub.run import ModelRun, TextInput
-from attention_core.links import pack, unpack
 from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
-from pages.model.ablation import show_likeliest, small
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
-from ui.component import component
 from ui.faithfulness import KeysInPicture, draw_faithfulness
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import RunRequest, prepared_of, pretrained_of
-from ui.state import Field, component_message, whole_number
+from ui.state import Field
 
 N_PARTS, N_LIKELIEST = 8, 2
 WORD = Field(NAME, "effect_word", "", address="word")
 RIVAL = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
-AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
-"""The layer, from 1, after which a state is taken and put."""
-CARRIED = Field[list[tuple[int, int, int]]](
-    NAME,
-    "carried",
-    list,
-    address="carried",
-    parse=lambda text: [_state(state) for state in unpack(text)[: EDITS.maximum]],
-    text=pack,
-)
-"""States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
-_states = component("carried_states", folder="pages/model")
-
-
-def _state(numbers: Any) -> tuple[int, int, int]:
-    layer, source, target = map(int, numbers)
-    return layer, source, target
 
 
 def logit_by_part(run: ModelRun, request: RunRequest) -> None:
@@ -96,8 +75,8 @@ def logit_by_part(run: ModelRun, request: RunRequest) -> None:
 
 
 def patch_heads(run: ModelRun, request: RunRequest) -> None:
-    """Draw what the answer becomes when one head, or words' states after a layer, are those of a second sentence."""
-    st.markdown("One part is taken over from a run on a second sentence. What becomes of the answer?")
+    """Draw what the answer becomes when one head is as in a second sentence."""
+    st.markdown("One head is taken over from a run on a second sentence. What becomes of the answer?")
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
@@ -107,9 +86,6 @@ def patch_heads(run: ModelRun, request: RunRequest) -> None:
             return
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
-        if not run.tiles:  # a picture has hundreds of tokens
-            with st.container(key="desk_model_states_carried"):
-                _carry_states(run, study, second_inputs, inputs, position)
         question = word, rival, position
         effects = cached_with_run(
             run, ("patched", second, *question), lambda: _patched(run, study, second_inputs, inputs, *question)
@@ -163,53 +139,6 @@ def _mean_state(out: ModelOutput) -> Tensor:
     if out.hidden is None:
         raise ValueError("the model hands out logits alone, and no vectors that could be compared")
     return out.hidden.mean(0)
-
-
-def _carry_states(
-    run: ModelRun, study: Study, second_inputs: dict[str, Any], inputs: dict[str, Any], position: int
-) -> None:
-    """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
-    tokens, n_layers = study.tokens(second_inputs), len(next(iter(run.groups.values())))
-    bounds = n_layers, len(tokens), len(run.tokens)
-    CARRIED.value = states = [
-        state for state in CARRIED.value if all(0 <= at < bound for at, bound in zip(state, bounds, strict=True))
-    ]
-
-    def carry() -> None:
-        message = component_message("model_states", "carried") or {}
-        if isinstance(message.get("from"), int) and isinstance(message.get("to"), int):
-            remaining = [state for state in CARRIED.value if (state[0], state[2]) != (AFTER.value - 1, message["to"])]
-            CARRIED.value = [*remaining, (AFTER.value - 1, message["from"], message["to"])][-EDITS.maximum :]
-
-    left, right = st.columns([1.2, 1], gap="large")
-    with left:
-        AFTER.clamp_to_options(range(1, n_layers + 1))
-        AFTER.widget(st.select_slider, "After layer", range(1, n_layers + 1))
-        hint = "Drag a word of the second sentence into a word of yours, or click the one and then the other."
-        sentences = [{"name": "Second sentence", "tokens": tokens}, {"name": "Your sentence", "tokens": run.tokens}]
-        data = {"sentences": sentences, "carried": [state[1:] for state in states], "hint": hint}
-        _states(key="model_states", data=data, default={"carried": None}, on_carried_change=carry)
-        with st.container(horizontal=True):
-            undo, none = CARRIED.set, not states
-            st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), disabled=none)
-            st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), disabled=none)
-    with right:
-        if not states:
-            st.info("Nothing is carried over yet.")
-            return
-        for layer, source, to in states:
-            st.markdown(
-                f"{literal(tokens[source].strip())} → {literal(run.tokens[to].strip())}, after layer {layer + 1}"
-            )
-        key = "carried", tuple(second_inputs["input_ids"][0].tolist()), tuple(states)
-        out = cached_with_run(run, key, lambda: study.carry(second_inputs, inputs, states))
-        if run.logits is not None and out.logits is not None:
-            text = partial(token_text, study.tokenizer)
-            show_likeliest(run.logits[position], out.logits[position].cpu(), text)
-        elif run.hidden is not None and out.hidden is not None:
-            st.markdown(
-                f"The sentence’s vector turns by {small(sentence_change(run.hidden, out.hidden))} (1 − cosine)."
-            )
 
 
 def _in_units(value: float, word: Any, rival: Any = None) -> str:

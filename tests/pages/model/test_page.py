@@ -119,14 +119,6 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     assert (layer, head) == (3, 5)
     assert f"`car` comes next with 90% here, with {percent(found.goal)} after the second sentence" in text_of(page)
     assert f"With **layer 4, head 6** from there alone: **{percent(float(found.values[3, 5]))}**" in text_of(page)
-    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
-    page = rerun(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
-    assert "`house` → `car`, after layer 1" in text_of(page)
-    assert re.search(r"house\*\* rises from .* to 82%", text_of(page))
-    assert page.query_params["carried"]
-    page.button(key="model_carried_undo").click()
-    page = rerun(page)
-    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
     words = text_of(set_value(page.text_input(key="model_effect_rather"), "house"))
     assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
     page = set_value(page.text_input(key="model_effect_rather"), "")
