@@ -16,6 +16,7 @@ from ui.computed import by_model, cached_computation
 from ui.layout import ink_ramp
 from ui.try_this import TryThis
 
+N_ANSWERS = 3
 NEAR = 2.0  # points of per cent
 SINGLE_COLOUR = "The whole pad has one colour. Undo takes the last stroke away."
 WORTH = "digits_worth"
@@ -35,6 +36,12 @@ def draw_reading(title: str, probabilities: np.ndarray) -> None:
     """Draw the digit that is read with some weights, and its probability."""
     digit, share = probabilities.argmax(), probabilities.max()
     st.html(f'<p class="reads"><span>{title} reads</span> <b>{digit}</b> ({percent(share)})</p>')
+
+
+def likeliest_digits(probabilities: np.ndarray) -> list[tuple[str, float, str]]:
+    """Return the likeliest digits, each with its probability, as a scene shows them."""
+    best = np.argsort(-probabilities, kind="stable")[:N_ANSWERS]
+    return [(str(digit), round(float(probabilities[digit]), 4), "") for digit in best]
 
 
 def compare_accuracies(accuracy: str, baseline: str, are_errors: bool = False) -> str:

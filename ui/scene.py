@@ -43,9 +43,15 @@ def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None], *
 
 
 def draw_picture_scene(
-    name: str, data: dict[str, Any], on_look: Callable[[int], None], on_even: Callable[[bool], None]
+    name: str,
+    data: dict[str, Any],
+    on_look: Callable[[int], None] = lambda look: None,
+    on_even: Callable[[bool], None] = lambda is_even: None,
 ) -> None:
-    """Draw a scene over a picture; the callbacks get a look that is chosen, and whether all weights are to be equal."""
+    """Draw a scene over a picture; the callbacks get a look that is chosen, and whether all weights are to be equal.
+
+    data["pad"] is the name of the drawing pad that lies over the picture, in the container "NAME_first".
+    """
 
     def on_choose() -> None:
         message = _last_message(name)

@@ -7,7 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attention_core import UNIFORM, AttentionTrace
+from attention_core.attention.view.scene import picture_scene_data
 from attention_core.attention.wording import percent
+from attention_core.charts.overlay import image_png, overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_between, hidden_digit
@@ -15,19 +17,26 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.inference import feature_channels as find
 from attention_core.models.feature_mask import FeatureMask
-from ui.canvas import Pad, PadContent, draw_pad, inked_pixels, readable_content, remove_strokes, set_strokes
-from ui.chart import draw_map
+from ui.canvas import PAPER, Pad, PadContent, draw_pad, readable_content, remove_strokes, set_strokes
+from ui.chart import note_picture, picture_address
 from ui.computed import by_model, cached_computation, card_or_empty
-from ui.digits import compare_accuracies, draw_reading, remark_on
+from ui.digits import compare_accuracies, likeliest_digits, remark_on
 from ui.edits import EditList
+from ui.scene import draw_picture_scene
 from ui.state import Field, whole_number
+from ui.try_this import GUESSING, TRY_STAGE
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 trace_picture = by_model(FeatureMask.trace)
 try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
+IS_EVEN = Field(NAME, "even", False, address="even")
+"""Whether the scene shows what comes of equal weights."""
 SIDE = 256
-MASK_SIZE = 320  # screen pixels of a drawing with its mask
+PIECE_SIDE = 6
+"""Side of the piece that stands for a region's features, in regions; the network sees more of it, with less weight."""
+QUERY_SENTENCE = "One **query**, learned once for all drawings, asks **every region**."
+NOTE = "A piece of the drawing stands for the numbers of its region."
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 DIGIT_BOXES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.34),
@@ -120,38 +129,23 @@ def learned_and_equal(canvas: np.ndarray) -> np.ndarray:
     return try_edits(MODEL, ink_and_remark(canvas)[0].picture, ((), UNIFORM))[1]
 
 
-def draw_learned_reading(reading: FindReading) -> None:
-    """Draw the digit read with the learned or changed weights, and how few regions hold half of them."""
-    draw_reading(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
-    half, n = find.n_for_share(reading.trace, 0.5), reading.trace.n_keys
-    peak = float(reading.trace.weights().max())
-    concentration = f"{half} of {n} regions get half" if half > 1 else f"One of {n} regions gets {percent(peak)}"
-    st.markdown(f"{concentration if peak else 'No region gets any'} of the attention.")
+def draw_find_scene(reading: FindReading, paper: str, *, is_empty: bool) -> None:
+    """Draw how the learned query finds the digit; the pad `is_empty` where an earlier drawing is shown."""
+    note_picture(partial(overlay, reading.canvas, reading.masks[2]), "The weights, over the drawing")
+    _, equal, edited = map(likeliest_digits, reading.probabilities)
+    picture = picture_address(image_png(reading.canvas))
+    data = picture_scene_data([reading.trace], picture, [[("learned query", 0)]], edited, equal)
+    data["looks"][0]["asks"] = QUERY_SENTENCE
+    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "note": NOTE, "plays": True}
+    data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty, "covered": TRY_STAGE[NAME].value == GUESSING}
+    draw_picture_scene(NAME, data, on_even=IS_EVEN.set)
 
 
-def draw_learned_mask(reading: FindReading, paper: str) -> None:
-    """Draw the mask for the pad below it: ink and mask alone."""
-    ink = reading.canvas.copy()
-    ink[~inked_pixels(ink, paper), 3] = 0
-    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=MASK_SIZE, tooltip="")
-
-
-def draw_equal_mask(reading: FindReading) -> None:
-    """Draw the drawing under equal weights, with the digit that is read."""
-    with st.container(key="find_said_equal", gap="xsmall"):
-        draw_reading("Every weight equal:", reading.probabilities[1])
-    alt, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
-    draw_map(reading.masks[1], reading.canvas, "find_equal", alt, size=MASK_SIZE, high=high)
-
-
-def worth_text(reading: FindReading) -> str:
-    """Compare the answer without attention, and the errors of a network trained with every weight equal."""
-    learned, equal = reading.probabilities[:2].argmax(1)
-    differs = "**Switch its attention off and it reads another digit.**"
-    effect = "Here it reads the same with its attention off." if learned == equal else differs
+def worth_text() -> str:
+    """Compare the errors with those of a network trained with every weight equal."""
     error, cards = "cluttered_translated_mnist_error", (card_or_empty(MODEL), card_or_empty(PLAIN))
     if not all(error in card for card in cards):
-        return effect
+        return ""
     having, without = (percent(card[error]) for card in cards)
     compared = compare_accuracies(without, having, are_errors=True)
-    return f"{effect} It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."
+    return f"It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."

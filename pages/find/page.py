@@ -19,30 +19,20 @@ def hidden_digit() -> None:
         return
     last_on_phone("find_first", "find_presets", "find_tools", "find_clutter_examples", "find_try_this")
     with st.container(key="find_first"):
-        stage, comparison = st.columns([1, 1.3], gap="medium")
-    with stage, st.container(key="find_stage"):
-        reading_area = st.container(key="find_said", gap="xsmall")
-        glow = st.container(key="find_glow")
-        pad = screen.draw_digit_pad()
-    reading, is_stale, remark = screen.read_pad(pad)
-    with reading_area:
-        screen.draw_learned_reading(reading)
-    if not is_stale:
-        with glow:
-            screen.draw_learned_mask(reading, pad.paper)
-    with comparison:
+        scene = st.container(key="tells_find")
+        with st.container(horizontal=True, gap="small", key="find_buttons"):
+            pad = screen.draw_digit_pad()
+        reading, is_stale, remark = screen.read_pad(pad)
         if remark:
-            st.container(key="find_notice").info(remark)
-        equal_column, worth_column = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
-        with equal_column.container(key="tells_find"):
-            screen.draw_equal_mask(reading)
-        worth_column.container(key=WORTH).caption(screen.worth_text(reading))
+            st.info(remark)
+        with scene:
+            screen.draw_find_scene(reading, pad.paper, is_empty=is_stale)
         try_this(screen.NAME, all_ten_digits(screen.learned_and_equal, screen.PAD, "tells_find"))
-    for key in ("find_said", "tells_find"):
-        grey_out(key, is_stale)
+        st.container(key=WORTH).caption(screen.worth_text())
+    grey_out("tells_find", is_stale)
     page_questions(screen.NAME, lambda: draw_numbers(reading), players=(STEPS,))
     take_along(lambda: export_reading(reading))
 
 
-page_frame(screen.NAME, "Hide a digit in clutter: the pinker a spot, the more the network takes from it.")
+page_frame(screen.NAME, "Draw a digit among clutter: the pinker a region, the more the network takes from it.")
 page_body(hidden_digit)

@@ -1,5 +1,67 @@
-// A scene over a picture on a page: Python hears what is chosen in it.
-import { shownBy } from "../../attention_core/attention/view/prelude.js";
+// A scene over a picture on a page: Python hears what is chosen in it. Where the picture is that of a drawing pad, the pad lies
+// over it unseen, until somebody draws.
+import { boxOf, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { PictureScene } from "../../attention_core/attention/view/picture_scene.js";
+import { watchPads } from "./pads.js";
 
-export default shownBy(PictureScene, "chosen");
+const LATEST = 4000;  // milliseconds after a stroke without an answer
+
+class DrawnScene extends PictureScene {
+  adopt(data, tell) {
+    super.adopt(data, tell);
+    const place = data.pad && this.root.getRootNode().host.closest(`.st-key-${data.pad}_first`);
+    if (place && !this.endWatch) this.endWatch = watchPads(place, (board) => this.takePad(place, board));
+    this.pad?.style.setProperty("pointer-events", data.covered ? "none" : "auto");
+    this.showPad(this.isDrawing || Boolean(data.isEmpty));
+  }
+
+  leave() {
+    super.leave();
+    this.endWatch?.();
+  }
+
+  showImage() {
+    super.showImage();
+    this.endStroke();
+  }
+
+  // Another pad may be mounted in the same frame.
+  takePad(place, board) {
+    const pad = place.querySelector(`.st-key-${this.data.pad}_canvas_frame`), isOther = pad !== this.pad;
+    Object.assign(this, { pad, board });
+    board.addEventListener("keydown", (event) => { if (event.key !== "Tab") this.beginStroke(); });
+    if (isOther) {
+      pad.addEventListener("pointerdown", () => this.beginStroke());
+      pad.addEventListener("pointermove", (event) => { if (!this.isDrawing) this.look(this.cellAt(event)); });
+      pad.addEventListener("pointerleave", (event) => this.pointed.leave(event));
+    }
+    this.redraw();
+    this.showPad(Boolean(this.data.isEmpty));
+  }
+
+  beginStroke() {
+    this.isTouched = this.isDrawing = true;
+    this.pointed.leave();
+    this.showPad(true);
+    clearTimeout(this.late);
+    this.late = setTimeout(() => this.endStroke(), LATEST);
+  }
+
+  endStroke() {
+    clearTimeout(this.late);
+    this.isDrawing = false;
+    this.showPad(Boolean(this.data.isEmpty));
+  }
+
+  showPad(isShown) { this.pad?.style.setProperty("opacity", isShown ? 1 : 0); }
+
+  layOut() {
+    super.layOut();
+    if (!this.pad) return;
+    const { side } = this.layout, place = this.pad.offsetParent ?? this.pad.parentNode, [at, from] = [boxOf(this.picture), boxOf(place)];
+    const width = this.board.offsetWidth || this.board.width;
+    this.pad.style.transform = `translate(${at.x - from.x}px, ${at.y - from.y}px) scale(${side / width})`;
+  }
+}
+
+export default shownBy(DrawnScene, "chosen");

@@ -1,5 +1,6 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
-// numbers as that; a piece of the picture stands for them. Looks follow one another. `tell` hears of { row } and { even }.
+// numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
+// was handed over becomes one mean piece; `near` is a piece's side, in regions. `tell` hears of { row } and { even }.
 import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";
@@ -7,13 +8,13 @@ import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, mix, shortNumber, tonesOn } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 112, LATER_PACE = 4;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
   constructor(root) {
     super(root, "A picture that is asked");
-    this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.draw(); } });
+    this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.showImage(); } });
     this.picture = make(this.stage, "div", { class: "picture", role: "img", tabindex: 0 });
     this.looks = make(this.stage, "div", { class: "looks", role: "group", "aria-label": "Looks" });
     this.pointed = pointedIn(root, (places) => { this.over = placeOn(places, "regions", true); this.draw(); });
@@ -58,18 +59,26 @@ export class PictureScene extends ScenePlayer {
     }
   }
 
+  showImage() {
+    this.mixture = null;
+    this.draw();
+  }
+
   // Steps, tiles and words of the present look.
   takeRow() {
     this.asked = this.layQuestion();
+    this.mixture = null;
     const { data, row } = this, isLast = row === data.looks.length - 1;
     const { scores } = data.looks[row], weights = this.weights();
     this.tiles = this.isEven ? this.regionsAsTiles() : tilesOf(weights);
     this.best = weights.indexOf(Math.max(...weights));
     const [, columns] = data.grid, far = (index) => Math.abs((index % columns) - (this.best % columns)) + Math.abs(index - this.best) / columns;
     const n = data.grid[0] * columns, lower = [...scores.keys()].filter((index) => index < n && scores[index] !== null && scores[this.best] - scores[index] > APART);
-    this.sample = lower.filter((index) => far(index) > SAMPLE_GAP).sort((a, b) => scores[b] - scores[a])[0] ?? lower[0] ?? null;
-    this.buildSteps(new Timeline(isLast ? [...STEPS, "says"] : STEPS));
+    this.sample = lower.filter((index) => far(index) > Math.max(SAMPLE_GAP, this.near)).sort((a, b) => scores[b] - scores[a])[0] ?? lower[0] ?? null;
+    this.buildSteps(new Timeline(isLast || data.looks[row].answer ? [...STEPS, "says"] : STEPS));
   }
+
+  get near() { return this.data.near ?? NEAR; }
 
   weights() {
     const { data, row } = this, { scores, weights } = data.looks[row];
@@ -112,6 +121,9 @@ export class PictureScene extends ScenePlayer {
     this.playTo(this.timeline.end, 0);
   }
 
+  // Looks after the first pass quickly, where each of them says something.
+  get pace() { return this.row && this.data.looks[this.row].answer ? LATER_PACE : 1; }
+
   play() {
     if (this.time >= this.timeline.end - 0.01 && this.row === this.data.looks.length - 1) {
       this.row = 0;
@@ -123,49 +135,50 @@ export class PictureScene extends ScenePlayer {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isDark } = tonesOn(ink, ground);
-    const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), side = isNarrow ? width - 4 : Math.min(0.47 * width, 400 * scale), x = side + 34 * scale;
-    const box = { x: isNarrow ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - x - 165 * scale) };
+    const [rows, columns] = this.data.grid, isWide = columns > 2 * rows, isStacked = isNarrow || isWide, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
+    const side = isStacked ? Math.min(width - 4, 860 * scale) : Math.min(0.47 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
+    const box = { x: isStacked ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : isWide ? 150 * scale : Math.min(side, width - x - 165 * scale) };
     this.layout = {
-      width, isNarrow, scale, least, ink, ground, isDark, side, question: isNarrow ? { x: 3, y: side + 26 } : { x, y: 22 * scale },
-      room: width - (isNarrow ? 6 : x), box, height: side + 4,
+      width, isNarrow, isStacked, scale, least, ink, ground, isDark, side, high, question: isStacked ? { x: 3, y: high + 26 * scale } : { x, y: 22 * scale },
+      room: width - (isStacked ? 6 : x), box, height: high + 4,
     };
     this.pen = this.canvas.getContext("2d");
     this.asked = this.layQuestion();
     const below = this.asked.bottom + 8, hasLooks = this.lookButtons.length > 0;
-    this.looks.style = `left:${isNarrow ? 0 : x}px;top:${below}px`;
+    this.looks.style = `left:${isStacked ? 0 : x}px;top:${below}px`;
     box.y = below + (hasLooks ? 52 * scale : 8);
-    if (isNarrow) this.layout.height = box.y + box.w + 12;
+    if (isStacked) this.layout.height = box.y + box.w + 12;
     else box.w = Math.min(box.w, side - box.y - 4);
     this.sizeStage(this.layout);
-    this.picture.style = `left:0;top:0;width:${side}px;height:${side}px`;
+    this.picture.style = `left:0;top:0;width:${side}px;height:${high}px`;
   }
 
   cellAt({ clientX, clientY }) {
-    const [rows, columns] = this.data.grid, [x, y] = this.pointOf({ clientX, clientY }), { side } = this.layout;
-    return clamp(Math.floor((y / side) * rows), 0, rows - 1) * columns + clamp(Math.floor((x / side) * columns), 0, columns - 1);
+    const [rows, columns] = this.data.grid, [x, y] = this.pointOf({ clientX, clientY }), { side, high } = this.layout;
+    return clamp(Math.floor((y / high) * rows), 0, rows - 1) * columns + clamp(Math.floor((x / side) * columns), 0, columns - 1);
   }
 
   look(index) { this.pointed.look([["regions", index]]); }
 
   cellOf(index) {
-    const [rows, columns] = this.data.grid, { side } = this.layout;
-    return { x: ((index % columns) * side) / columns, y: (Math.floor(index / columns) * side) / rows, w: side / columns, h: side / rows };
+    const [rows, columns] = this.data.grid, { side, high } = this.layout;
+    return { x: ((index % columns) * side) / columns, y: (Math.floor(index / columns) * high) / rows, w: side / columns, h: high / rows };
   }
 
   progress() {
     const { time, timeline: { starts } } = this, since = (name, from, to) => eased(time - starts[name], from, to);
     return {
       ask: since("asks", 0.5, 2.2), score: since("scores", 0.3, 1.6), soften: since("softmax", 0.5, 1.6), call: since("softmax", 1.7, 2.2),
-      take: clamp((time - starts.takes - 0.4) / 2.6, 0, 1), say: since("says", 0.3, 0.9),
+      take: clamp((time - starts.takes - 0.4) / 2.6, 0, 1), blend: this.data.mixes ? since("takes", 3.1, 3.8) : 0, say: since("says", 0.3, 0.9),
     };
   }
 
   draw() {
     const { layout, data } = this;
     if (!layout || !data || !this.root.isConnected || !this.timeline) return;
-    const pen = (this.pen = clearedPen(this.canvas, layout, this.ratio)), { side } = layout;
+    const pen = (this.pen = clearedPen(this.canvas, layout, this.ratio)), { side, high } = layout;
     const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
-    if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, side);
+    if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
     this.drawCells(progress, scores, weights);
     this.drawQuestion();
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
@@ -187,11 +200,12 @@ export class PictureScene extends ScenePlayer {
   }
 
   captionOf(progress, scores, weights) {
-    const { data, row, best, sample } = this, n = data.looks.length, { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
+    const { data, row, best, sample } = this, n = data.looks.length, [, key] = data.nouns, { asks } = data.looks[row], { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
     const which = n > 1 ? `Look ${row + 1} of ${n}: ` : "";
-    if (name === "asks") return `${which}${which ? "the" : "The"} question, above all its **pink words**${row ? " and what it has found so far" : ""}, asks **every region**.`;
-    if (name === "scores") return `${which}${which ? "each" : "Each"} region gets a **score**. The darker, the better it fits.`;
-    if (name === "softmax" && this.isEven) return "All regions get the **same weight**, whatever their score.";
+    if (name === "asks" && asks) return `${which}${asks}`;
+    if (name === "asks") return `${which}${which ? "the" : "The"} question, above all its **pink words**${row ? " and what it has found so far" : ""}, asks **every ${key}**.`;
+    if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The darker, the better it fits.`;
+    if (name === "softmax" && this.isEven) return `All ${key}s get the **same weight**, whatever their score.`;
     if (name === "softmax" && sample !== null && progress.call > 0) {
       const less = scores[best].toFixed(1) - scores[sample].toFixed(1), times = Number(Math.exp(less).toPrecision(2));
       return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
@@ -199,9 +213,10 @@ export class PictureScene extends ScenePlayer {
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes") {
       const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
-      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each region hands over its numbers, **as much of them as its weight**.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
+      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, **as much of them as its weight**${data.mixes ? "; what comes out is their **mixture**" : ""}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
-    const [text, share] = (this.isEven ? data.even : data.answer)[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
+    const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
+    if (data.looks[row].answer && !this.isEven && row < n - 1) return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).`;
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.`;
   }
@@ -212,7 +227,7 @@ export class PictureScene extends ScenePlayer {
     if (progress.score > 0) {
       pen.globalAlpha = (0.55 - 0.25 * progress.soften) * progress.score;
       pen.fillStyle = layout.ground;
-      pen.fillRect(0, 0, layout.side, layout.side);
+      pen.fillRect(0, 0, layout.side, layout.high);
     }
     for (let index = 0; index < n; index++) {
       const cell = this.cellOf(index);
@@ -229,7 +244,7 @@ export class PictureScene extends ScenePlayer {
       }
     }
     pen.globalAlpha = 0.5;
-    Object.assign(pen, { strokeStyle: "rgb(128 128 128)", lineWidth: 1 }).strokeRect(0.5, 0.5, layout.side - 1, layout.side - 1);
+    Object.assign(pen, { strokeStyle: "rgb(128 128 128)", lineWidth: 1 }).strokeRect(0.5, 0.5, layout.side - 1, layout.high - 1);
     pen.globalAlpha = 1;
   }
 
@@ -251,7 +266,7 @@ export class PictureScene extends ScenePlayer {
 
   // The words of the question, as pink as this look weighs them.
   drawQuestion() {
-    const { pen, data, row, asked: { size, places } } = this, { words } = data.looks[row], largest = Math.max(...words.map(([, weight]) => weight));
+    const { pen, data, row, asked: { size, places } } = this, { words } = data.looks[row], largest = Math.max(...words.map(([, weight]) => weight), 0.001);
     words.forEach(([text, weight], at) => {
       const { x, y, w } = places[at];
       pen.globalAlpha = 0.4 * (weight / largest);
@@ -262,7 +277,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   drawAsking({ ask, score }) {
-    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], { x, y } = layout.question, from = layout.isNarrow ? [layout.side / 2, y - 20] : [x - 6, y - 6];
+    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], { x, y } = layout.question, from = layout.isStacked ? [layout.side / 2, y - 20] : [x - 6, y - 6];
     const farthest = Math.hypot(layout.side, layout.side);
     Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(110 180 230)" : ROLE_COLOURS.query, lineWidth: 1 });
     for (let index = 0; index < n; index++) {
@@ -295,9 +310,9 @@ export class PictureScene extends ScenePlayer {
       pen.globalAlpha = 0.5 * alpha;
       pen.beginPath();
       pen.moveTo(cell.x + cell.w, cell.y + cell.h / 2);
-      pen.lineTo(layout.isNarrow ? cell.x + cell.w : x, layout.isNarrow ? cell.y + cell.h / 2 : y + side / 2);
+      pen.lineTo(layout.isStacked ? cell.x + cell.w : x, layout.isStacked ? cell.y + cell.h / 2 : y + side / 2);
       pen.stroke();
-      this.drawPiece(index, { x, y, w: side, h: side }, NEAR, alpha);
+      this.drawPiece(index, { x, y, w: side, h: side }, this.near, alpha);
       pen.globalAlpha = 0.6 * alpha;
       Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 1 }).strokeRect(x, y, side, side);
       const wide = this.text(`score ${minus(scores[index].toFixed(1))}`, x + side + 14, y + side / 2 + size / 3, size, { weight: 650, alpha });
@@ -306,8 +321,8 @@ export class PictureScene extends ScenePlayer {
   }
 
   // A region with what lies around it, which it has seen, too.
-  drawPiece(index, { x, y, w, h }, near, alpha = 1) {
-    const { pen, image, data } = this, [rows, columns] = data.grid, { naturalWidth: wide, naturalHeight: high } = image;
+  drawPiece(index, { x, y, w, h }, near, alpha = 1, pen = this.pen) {
+    const { image, data } = this, [rows, columns] = data.grid, { naturalWidth: wide, naturalHeight: high } = image;
     if (!wide || index >= rows * columns) return;
     const share = Math.min(((wide / columns) * near) / w, ((high / rows) * near) / h), [sw, sh] = [w * share, h * share];
     const sx = clamp((((index % columns) + 0.5) * wide) / columns - sw / 2, 0, wide - sw), sy = clamp(((Math.floor(index / columns) + 0.5) * high) / rows - sh / 2, 0, high - sh);
@@ -318,27 +333,49 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  drawTiles({ take }, weights) {
+  // The mean of the regions' pieces, each counted by its weight; the lightest first, which a byte would lose later.
+  mixPieces(weights) {
+    const canvas = create("canvas", { width: MIXTURE, height: MIXTURE }), pen = canvas.getContext("2d"), n = this.data.grid[0] * this.data.grid[1];
+    let sum = 0;
+    for (const index of [...Array(n).keys()].sort((a, b) => weights[a] - weights[b])) {
+      if (weights[index] <= 0) continue;
+      sum += weights[index];
+      this.drawPiece(index, { x: 0, y: 0, w: MIXTURE, h: MIXTURE }, this.near, weights[index] / sum, pen);
+    }
+    return canvas;
+  }
+
+  drawTiles({ take, blend }, weights) {
     const { pen, layout, tiles, data } = this, { box } = layout, n = data.grid[0] * data.grid[1];
     Object.assign(pen, { strokeStyle: ROLE_COLOURS.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, box.w + 4);
     tiles.forEach(({ index, x, y, w, h }, rank) => {
       const share = eased(1.6 * take - (0.6 * rank) / tiles.length, 0, 1);
       if (share <= 0) return;
-      const cell = index < n ? this.cellOf(index) : { x: layout.side, y: layout.side, w: 4, h: 4 };
+      const cell = index < n ? this.cellOf(index) : { x: layout.side, y: layout.high, w: 4, h: 4 };
       const at = { x: mix(cell.x, box.x + x * box.w, share), y: mix(cell.y, box.y + y * box.w, share) - 30 * Math.sin(share * Math.PI), w: mix(cell.w, w * box.w, share), h: mix(cell.h, h * box.w, share) };
-      if (index < n) this.drawPiece(index, at, mix(1, w > 0.12 ? NEAR : 1, share));
+      if (index < n) this.drawPiece(index, at, mix(1, w > 0.12 ? this.near : 1, share));
       else {
         pen.fillStyle = "rgb(128 128 128 / 0.35)";
         pen.fillRect(at.x, at.y, at.w, at.h);
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && blend < 0.5 && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
+    if (blend <= 0) return;
+    pen.globalAlpha = blend;
+    pen.drawImage((this.mixture ??= this.mixPieces(weights)), box.x, box.y, box.w, box.w);
+    pen.globalAlpha = 1;
+  }
+
+  // What is said at last, or at the present look.
+  get answers() {
+    const { answer } = this.data.looks[this.row];
+    return this.isEven ? this.data.even : answer ?? this.data.answer;
   }
 
   drawAnswer({ say }) {
-    const { layout, data } = this, { box, scale, isNarrow } = layout, answers = this.isEven ? data.even : data.answer;
+    const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));

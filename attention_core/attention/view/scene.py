@@ -69,15 +69,18 @@ def picture_scene_data(
     words: Sequence[Sequence[tuple[str, float]]],
     answer: Sequence[tuple[str, float, str]],
     even: Sequence[tuple[str, float, str]] | None = None,
+    *,
+    queries: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Return what picture_scene.js reads of looks at a picture that follow one another, as JSON has it.
 
     Args:
-        looks: their traces, of one query each; keys are regions of the picture, after which others may come.
+        looks: their traces, of one head each; keys are regions of the picture, after which others may come.
         picture: its address, or "data:...".
         words: of each look the question's words, each with its weight.
         answer: what is said, the likeliest first: text, probability, colour or "".
         even: what would be said were all weights equal, None = that is not known.
+        queries: which query each look is, None = the first.
 
     Raises:
         ValueError: the keys of a look are no regions of a picture, or a trace has no softmax.
@@ -85,6 +88,7 @@ def picture_scene_data(
     grid = looks[0].story.key_axis.grid
     if grid is None or not all(trace.has_softmax for trace in looks):
         raise ValueError("a scene over a picture needs weights of a softmax over its regions")
+    rows = [0] * len(looks) if queries is None else queries
     return {
         "picture": picture,
         "grid": [*map(int, grid)],
@@ -92,10 +96,10 @@ def picture_scene_data(
             {
                 "label": f"look {number}",
                 "words": [(word, round(weight, DECIMALS)) for word, weight in weighted],
-                "scores": _scores(to_array(trace.scores(0, [0]))[0], _hidden_cells(trace, 0, [0])[0]),
-                "weights": _weights(to_array(trace.weights(0, [0]))[0]),
+                "scores": _scores(to_array(trace.scores(0, [row]))[0], _hidden_cells(trace, 0, [row])[0]),
+                "weights": _weights(to_array(trace.weights(0, [row]))[0]),
             }
-            for number, (trace, weighted) in enumerate(zip(looks, words, strict=True), 1)
+            for number, (trace, weighted, row) in enumerate(zip(looks, words, rows, strict=True), 1)
         ],
         "query": len(looks) - 1,
         "answer": answer,

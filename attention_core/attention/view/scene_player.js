@@ -119,7 +119,7 @@ export class ScenePlayer {
     this.turn();
     const tick = (now) => {
       if (this.playing !== token || !this.root.isConnected) return;
-      time = Math.min(until, time + Math.max(0, now - last) / 1000);
+      time = Math.min(until, time + ((this.pace ?? 1) * Math.max(0, now - last)) / 1000);
       last = now;
       if (time >= until) { this.playing = 0; this.turn(); }
       this.show(time);

@@ -16,7 +16,6 @@ from tests.support.app import (
     open_question,
     path_object,
     picture_numbers,
-    read_digits,
     rerun,
     set_fields,
     strokes_of,
@@ -36,41 +35,41 @@ def digits(*placed):
     return [path_object(path, 10) for path in paths]
 
 
+def scene(page) -> dict:
+    return data_of(page, "find_scene")
+
+
 def answer(page) -> int:
-    return read_digits(page)[0][0]
+    return int(scene(page)["answer"][0][0])
 
 
-def masks(page) -> list[np.ndarray]:
-    """Read the weights of the present map and of the equal one."""
-    return [np.array(picture_numbers(page, key)) / 100 for key in ("find_small", "find_equal")]
+def mask(page) -> np.ndarray:
+    return np.array(scene(page)["looks"][0]["weights"])
 
 
 def clutter_of(page) -> int:
     return sum(abs(stroke["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for stroke in strokes_of(page))
 
 
-def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
-    assert answer(page) == 4
+def test_arrival_shows_how_a_digit_in_clutter_is_found(page):
+    data, weights = scene(page), mask(page)
+    assert (data["answer"][0][0], data["even"][0][0]) == ("4", "1")
     assert clutter_of(page) == 20
     assert not page.info
-    weights, equal = masks(page)[:2]
-    assert [digit for digit, _ in read_digits(page)] == [4, 1]
-    assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
-    assert weights.max() > 0.5
-    assert weights.shape == (225,)
-    assert (weights >= 0).all()
-    assert weights.sum() == pytest.approx(1, abs=3e-3)  # of three digits
-    row, column = divmod(int(weights.argmax()), 15)
+    assert weights == pytest.approx(np.array(picture_numbers(page, "find_small")) / 100, abs=1e-3)
+    exponentials = np.exp(data["looks"][0]["scores"])
+    assert weights == pytest.approx(exponentials / exponentials.sum(), abs=1e-4)
+    row, column = divmod(int(weights.argmax()), data["grid"][1])
     assert abs((column + 0.5) / 15 - 0.7) < 0.12  # where the page hid it, off the middle
     assert abs((row + 0.5) / 15 - 0.62) < 0.15
-    assert f"gets {weights.max():.0%} of the attention" in text_of(page)
     assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in text_of(page)
 
 
 def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
-    assert page.session_state[f"{NAME}_tried"] == "ask"
+    assert scene(page)["covered"]
     set_fields(page, tried="2")
+    assert not scene(page)["covered"]
     drawn_tiles, learned, equal = digit_tiles(page)
     assert [digit for _, digit in drawn_tiles] == [digit for _, digit in learned]
     assert {kind for kind, _ in learned} == {"right"}
@@ -103,11 +102,11 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
 
 def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
     draw_strokes(page, digits((2, 190, 180, 84)))
-    before = read_digits(page)
+    before = scene(page)["answer"]
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
     assert page.info[0].value == "Draw a digit, or take one below."
-    assert read_digits(page) == before
+    assert (scene(page)["answer"], scene(page)["isEmpty"]) == (before, True)
     assert ".st-key-tells_find { opacity: 0.35; }" in html_of(page)
     assert page.button(key=f"{NAME}_step_next")
     page.button(key=f"{NAME}_undo").click().run()
@@ -129,7 +128,7 @@ def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, objects, words):
     draw_strokes(page, objects)
     assert not page.error
     assert words in text_of(page)
-    assert read_digits(page)
+    assert scene(page)["answer"]
     assert len(strokes_of(page)) == len(objects)
 
 
@@ -185,36 +184,27 @@ def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
 
 
 def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
-    heaviest = np.argsort(-masks(page)[0])[:10].tolist()
+    heaviest = np.argsort(-mask(page))[:10].tolist()
     set_fields(open_question(page, "elsewhere"), brushed=heaviest)
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
     assert re.search("falls from 100%|rises from|The answer stays", text_of(page))
-    mask = masks(open_question(page, ""))[0]
-    assert "Weights changed" in html_of(page)
-    assert mask[heaviest] == pytest.approx(0)
-    assert mask.sum() == pytest.approx(1, abs=3e-3)  # of three digits
+    changed = mask(open_question(page, ""))
+    assert changed[heaviest] == pytest.approx(0)
+    assert changed.sum() == pytest.approx(1, abs=3e-3)
     open_question(page, "elsewhere")
     page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
     assert "Nothing is left to look at for learned constant" in text_of(page)
 
 
-def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page):
-    for button in ("scatter", "erase", "preset_0", "preset_5"):
-        page.button(key=f"{NAME}_{button}").click().run()
-        (learned, _), (equal, _) = read_digits(page)
-        assert ("Here it reads the same with its attention off." in text_of(page)) == (learned == equal)
-        assert ("**Switch its attention off and it reads another digit.**" in text_of(page)) == (learned != equal)
-
-
-def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_at(page):
-    page.button(key=f"{NAME}_preset_1").click().run()
-    half = 1 + int((np.sort(masks(page)[0])[::-1].cumsum() < 0.5 - 1e-3).sum())
-    assert f"{half} of 225 regions get half of the attention." in text_of(page)
+def test_a_link_brings_equal_weights_and_a_mask_of_nothing_is_drawn(visit):
+    page = visit(NAME, even="1")
+    assert scene(page)["isEven"]
     set_fields(open_question(page, "elsewhere"), brushed=list(range(225)))
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert "100% of the attention moved" in text_of(page)
-    assert "No region gets any of the attention." in text_of(open_question(page, ""))
+    assert mask(open_question(page, "")).max() == 0
+    assert not page.error
 
 
 def test_a_digit_is_read_alone_and_among_clutter_and_with_no_digit_at_all(page):

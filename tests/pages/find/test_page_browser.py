@@ -6,12 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_pad import press_for_new_pad
-from tests.support.on_page import draw, settle, wait_for_change
+from tests.support.on_page import draw, settle
 
-ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
-MASK = """() => [...document.querySelectorAll('.st-key-find_equal *')].find(node => node.shadowRoot)
-    .shadowRoot.querySelector('.picture')?.style.background"""
-READ = ".reads b"
+SAY = ".scene .say"
 
 
 @pytest.fixture
@@ -19,8 +16,7 @@ def visitor(visit, app_url):
     """The page, opened and painted."""
     page = visit(f"{app_url}/find?step=key")
     page.locator("canvas.upper-canvas").wait_for()
-    page.locator(READ).first.wait_for()
-    page.locator(".st-key-find_equal .picture").wait_for()
+    page.locator(".scene .picture").wait_for()
     settle(page)
     page.locator("canvas.upper-canvas").scroll_into_view_if_needed()  # a link to a step opens on it
     return page
@@ -30,36 +26,34 @@ def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(vis
     press_for_new_pad(visitor, ".st-key-find_clear button")
     visitor.get_by_text("Draw a digit, or take one below.").wait_for()
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
-    expect(visitor.locator(READ).first).to_have_text("7")
-    alone = visitor.evaluate(MASK)
+    expect(visitor.locator(SAY)).to_contain_text("comes “7”")
+    alone = visitor.locator(SAY).inner_text()
     visitor.locator(".st-key-find_scatter button").first.click()  # the other one is for narrow screens
-    wait_for_change(visitor, MASK, alone)
-    cluttered = visitor.evaluate(MASK)
+    expect(visitor.locator(SAY)).not_to_have_text(alone)
     visitor.locator(".st-key-find_erase button").click()
-    wait_for_change(visitor, MASK, cluttered)
-    expect(visitor.locator(READ).first).to_have_text("7")
+    expect(visitor.locator(SAY)).to_have_text(alone)
 
 
-TOPS = """() => ["find_hero", "find_equal"].map((key) => {
-  const roots = [...document.querySelectorAll(`.st-key-${key} *`)].map(({ shadowRoot }) => shadowRoot);
-  return roots.map((root) => root?.querySelector(".picture")).find(Boolean).getBoundingClientRect().top;
-})"""
+def test_the_pad_lies_over_the_picture_and_is_seen_while_one_draws(visitor):
+    picture, pad = visitor.locator(".scene .picture"), visitor.locator("canvas.upper-canvas")
+    one, other = picture.bounding_box(), pad.bounding_box()
+    assert [one[side] for side in ("x", "y", "width")] == pytest.approx([other[s] for s in ("x", "y", "width")], abs=2)
+    frame = visitor.locator(".st-key-find_canvas_frame")
+    expect(frame).to_have_css("opacity", "0")
+    visitor.mouse.move(one["x"] + 20, one["y"] + 20)
+    visitor.mouse.down()
+    expect(frame).to_have_css("opacity", "1")
+    visitor.mouse.move(one["x"] + 60, one["y"] + 60)
+    visitor.mouse.up()
+    expect(frame).to_have_css("opacity", "0")
 
 
-def test_a_notice_pushes_neither_picture_of_the_pair(visitor):
-    before = visitor.evaluate(TOPS)
-    assert before[0] == pytest.approx(before[1], abs=2)
-    draw(visitor, [(0.1, 0.15), (0.3, 0.15), (0.2, 0.5)])
-    visitor.get_by_text("These look like several digits.").wait_for()
-    settle(visitor)
-    assert visitor.evaluate(TOPS) == pytest.approx(before, abs=2)
-
-
-def test_stroke_changes_the_answer_and_the_mask(visitor):
-    answer, mask = visitor.evaluate(ANSWER), visitor.evaluate(MASK)
-    draw(visitor, [(0.15, 0.2), (0.45, 0.45)])  # beside the four
-    wait_for_change(visitor, ANSWER, answer)
-    wait_for_change(visitor, MASK, mask)
+def test_every_weight_is_made_equal_and_stays_so_in_the_link(visitor):
+    visitor.get_by_role("button", name="scores").click()
+    expect(visitor.locator(SAY)).to_have_text("Each region gets a score. The darker, the better it fits.")
+    visitor.get_by_role("button", name="all equal").click()
+    expect(visitor.locator(SAY)).to_contain_text("With every weight equal it says “1” (22%); as learned, “4”.")
+    visitor.wait_for_url(re.compile("even=1"))
 
 
 def test_click_on_a_region_chooses_and_frames_it(visitor):
