@@ -23,7 +23,6 @@ MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT, FONT_SIZE = 34, 16, 11
 """Screen pixels that a cell needs to carry its number, if the number's letters have this size."""
 MIN_CELL_SIDE = 26  # screen pixels of the short side of cells in a long thin matrix
 MAX_BAR_LENGTH = 260  # screen pixels of a colour bar
-NO_NUMBERS = 99  # a font size for which no cell has room
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
 TOOLTIP_BLOCKS = 40  # an image has at most this many blocks a side, each with a tooltip
 MAX_ROW_BLOCKS = 1200  # the same in all of an image whose rows can be selected: each block is a piece of one row

@@ -28,11 +28,11 @@ SIZE, PAD, LINE, WIDTH = 14, 4, 26, 640
 STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is paper, so that words stay readable
 
 
-def text_width(text: str, size: float = SIZE) -> float:
-    """Return how many screen pixels a text is long."""
+def text_width(text: str) -> float:
+    """Return how many screen pixels a text is long in letters of SIZE."""
     letters = [letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)]
     defaults = [WIDE if unicodedata.east_asian_width(letter) in "WF" else DEFAULT_WIDTH for letter in letters]
-    return size * sum(map(WIDTHS.get, letters, defaults)) / 1000
+    return SIZE * sum(map(WIDTHS.get, letters, defaults)) / 1000
 
 
 def shaded_words(

@@ -49,12 +49,6 @@ def _sign(value: float, first: bool) -> str:
     return "-" if value < 0 else "" if first else "+"
 
 
-def n_for_share(trace: AttentionTrace, share: float) -> int:
-    """Return how many regions, the heaviest first, hold at least this share of the weights, from 0 to 1."""
-    reached = trace.weights(0, [0])[0].sort(descending=True).values.cumsum(0)
-    return min(int((reached < share - 1e-6).sum()) + 1, trace.n_keys)
-
-
 def try_edits(model: FeatureMask, picture: np.ndarray, edits: Sequence[Edits]) -> tuple[np.ndarray, np.ndarray]:
     """Return, of each edit, the mask (rows, columns) and the ten probabilities, for a picture (60, 60)."""
     trace = model.trace(picture)

@@ -44,6 +44,7 @@ HIDDEN = {
     BIDIRECTIONAL: Hiding((range(20), range(30, N)), range(20, 30)),
 }
 ATTENTION, LAST, MEAN = "attention", "last value", "mean"
+D_K, HIDDEN_UNITS = 32, 64
 
 
 class SeriesAttention(nn.Module):
@@ -51,13 +52,13 @@ class SeriesAttention(nn.Module):
 
     lags: Tensor
 
-    def __init__(self, d_k: int = 32, hidden: int = 64, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.curve = nn.Sequential(nn.Linear(N, hidden), nn.GELU(), nn.Linear(hidden, d_k))
-            self.nearest = nn.Parameter(0.1 * torch.randn(N, d_k))
-            self.key = nn.Parameter(torch.randn(N, d_k))
+            self.curve = nn.Sequential(nn.Linear(N, HIDDEN_UNITS), nn.GELU(), nn.Linear(HIDDEN_UNITS, D_K))
+            self.nearest = nn.Parameter(0.1 * torch.randn(N, D_K))
+            self.key = nn.Parameter(torch.randn(N, D_K))
         steps = torch.arange(N)
         self.register_buffer("lags", (steps[:, None] - steps).abs())
 

@@ -33,15 +33,12 @@ def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> 
 
 
 def show_outcome(
-    labels: Sequence[str],
-    before: Sequence[float] | np.ndarray,
-    after: Sequence[float] | np.ndarray,
-    names: tuple[str, str] = AS_LEARNED,
+    labels: Sequence[str], before: Sequence[float] | np.ndarray, after: Sequence[float] | np.ndarray
 ) -> None:
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     before, after = (np.asarray(probabilities, float) for probabilities in (before, after))
     st.markdown(describe_change(labels, before, after))
-    draw_outcome(labels, before, after, names)
+    draw_outcome(labels, before, after)
 
 
 def draw_outcome(
