@@ -32,11 +32,17 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
     return SceneChoice(row, key, weight, focus, bool(message.get("even")), message.get("reset") is True)
 
 
-def draw_scene(name: str, data: dict[str, Any], on_choose: Callable[[], None], *, is_table: bool = False) -> None:
+def draw_scene(
+    name: str, data: dict[str, Any], on_choose: Callable[[], None] | None = None, *, is_table: bool = False
+) -> None:
     """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice.
 
-    A table has rows of a key and a value, see scene_table.js.
+    Without it all that is chosen stays in the browser, and no weight can be changed. A table has rows of a key and a
+    value, see scene_table.js.
     """
+    if on_choose is None:
+        _scene(key=f"{name}_scene", data=data | {"isAlone": True})
+        return
     state = {"answered": _last_message(name).get("sent", 0), "canChange": True}
     draw = _table_scene if is_table else _scene
     draw(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)

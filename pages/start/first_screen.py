@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.bounds import limits as bounds
-from attention_core.bounds.harmless import as_markdown
 from attention_core.data.sentence_presets import OPENING
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
-from attention_core.inference.read_back import words_only_in
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.chart import file_address, note_picture
 from ui.component import component
 from ui.hosting.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS
-from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES, entry_of, path_of
-from ui.read_back import read_back
+from ui.scene import draw_scene
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, one_of, plain_text, single_choice
 
 if TYPE_CHECKING:
@@ -61,48 +59,54 @@ DEMONSTRATION = Field(
     parse=one_of(DEMONSTRATIONS),
 )
 """What is demonstrated; a link with a question or a drawing opens the drawing."""
-HEIGHTS = {"none": 234, "dot": 216, "scene": 524}
-"""Pixels that the pictures take, kept for them while they come."""
+SCENE = "start_sentence"
+DRAWING_HEIGHT = 524
+"""Pixels that the picture of the drawing takes, kept for it while it comes."""
 MAX_SCENE_WIDTH = 560  # pixels
-_aligned_words, _scene = component("aligned_words"), component("start_scene")
+_scene = component("start_scene")
 
 
 def draw_demonstration() -> None:
     """Draw the choice of a demonstration, and the one that is chosen."""
-    chosen = single_choice("Demonstration", DEMONSTRATION, DEMONSTRATIONS, label_visibility="collapsed")
+    line = st.container(horizontal=True, vertical_alignment="center", key="start_demonstrations")
+    with line:
+        chosen = single_choice(
+            "Demonstration", DEMONSTRATION, DEMONSTRATIONS, label_visibility="collapsed", width="content"
+        )
     if chosen == SENTENCE_DEMONSTRATION:
-        draw_translations()
+        draw_translations(line)
         return
     with st.container(width=MAX_SCENE_WIDTH):
-        draw_scene()
+        draw_questions()
 
 
-def draw_translations() -> None:
-    """Draw a sentence and its translations, through one vector and with attention."""
-    label = "A sentence: what does a translator lose? Coloured is what only one of the two says."
-    TEXT.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum)
-    text, translated = TEXT.value, first_answers()["words"]
+def draw_translations(line: DeltaGenerator) -> None:
+    """Draw in a line the box of a sentence, below it the scene of its translation."""
+    with line:
+        label = "A sentence, put into French"
+        TEXT.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum, label_visibility="collapsed")
+    text = TEXT.value
     if text != SENTENCE:
         from attention_core.data.pieces import english_words
-        from pages.start.live_answers import sentence_answer
         from ui.words import cut_sentence
 
         if not english_words(text):
             st.info("Type an English sentence.")
             text = LAST_TEXT.value
         text = cut_sentence(text)
-        translated = translated if text == SENTENCE else sentence_answer(text)
     LAST_TEXT.value = text
-    for name, title in zip(("none", "dot"), _titles(text, translated), strict=True):
-        translation, counterpart = translated[name], translated["dot" if name == "none" else "none"]
-        unique = words_only_in(translation["target"], counterpart["target"])
-        with st.container(key=f"start_says_{name}", gap=None):
-            st.markdown(title)
-            st.html(read_back(translation["said"], text, translation["target"][:-1], unique))
-        note_picture(partial(_weights, translation), f"{translation['name']}: “{text}”")
-        data, key = translation | {"alone": unique}, f"start_{name}_words"
-        _aligned_words(key=key, data=data, height="content" if LECTURE.value else HEIGHTS[name])
+    data = _sentence_scene(text)
+    note_picture(partial(_weights, data), f"“{text}”: where “{data['queries'][data['query']]}” looks")
+    draw_scene(SCENE, data | {"plays": True})
     _examples(TEXT, OPENING, "translate")
+
+
+def _sentence_scene(text: str) -> dict[str, Any]:
+    if text == SENTENCE:
+        return first_answers()["words"]
+    from pages.start.live_answers import sentence_answer
+
+    return sentence_answer(text)
 
 
 def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
@@ -114,26 +118,13 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 
 
-def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
-    pairs, is_same = translated["only"], translated["none"]["said"] == translated["dot"]["said"]
-    attended = ", ".join(f"*{as_markdown(french)}* looks most at *{as_markdown(english)}*" for french, english in pairs)
-    gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in pairs))
-    gone += " and more" * translated["more"]
-    lost = f"lost or said otherwise: {gone}." if gone else f"it says {'the same' if is_same else 'it otherwise'}."
-    lost = "the cat is lost." if text == SENTENCE else lost
-    return (
-        f"**Without attention** {lost}",
-        f"**With attention** {attended or ('it says the same' if is_same else 'it says this')}.",
-    )
-
-
-def _weights(translation: dict[str, Any]) -> Chart:
+def _weights(data: dict[str, Any]) -> Chart:
     from attention_core.charts.words import word_weights
 
-    return word_weights(*(translation[name] for name in ("source", "target", "weights", "active", "single")))
+    return word_weights(data["keys"], data["queries"], data["weights"], data["query"], "")
 
 
-def draw_scene() -> None:
+def draw_questions() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
     label = "A question about a drawing: the network looks at least twice"
     QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.maximum)
@@ -146,7 +137,7 @@ def draw_scene() -> None:
         data=data,
         default={"drawn": None},
         on_drawn_change=_on_drawing,
-        height="content" if is_long else HEIGHTS["scene"],
+        height="content" if is_long else DRAWING_HEIGHT,
     )
     if not data.get("clear", True):
         st.warning(UNCLEAR)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from attention_core import Role, Uniform
+from attention_core.attention.edits import UNIFORM
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_strokes
 from attention_core.data.questions import ANSWERS, answer_in_words, read_question
@@ -13,17 +14,16 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, read_digits, scene_input
+from attention_core.inference.translation import read_source
+from attention_core.inference.translation_scene import scene_answers, translation_scene, vector_data
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from ui.computed import by_model
 from ui.layout import role_span
-from ui.translators import FIRST, traced_translation
-from ui.words import word_data
+from ui.translators import FIRST, model_of, traced_translation
 
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
-NAMES = dict(zip(FIRST.values(), ("Without attention", "With attention"), strict=True))
 UNIFORM_ANSWER, CHOSEN_ANSWER = "If it may not choose where to look", "Free to choose"
-MAX_PAIRS = 2
 explain, read = by_model(SceneQuestion.explain), by_model(read_digits)
 
 
@@ -38,21 +38,15 @@ def roles_line() -> str:
 
 
 def sentence_answer(text: str) -> dict[str, Any]:
-    """Return a sentence's translations without and with attention, and the words that only the latter has."""
-    translations = {name: traced_translation(name, text, ()) for name in NAMES}
-    without, attentive = (word_data(translation.view, NAMES[name]) for name, translation in translations.items())
-    single = f"one vector: {translations['none'].trace.value.shape[-1]} numbers"
-    for name, translated in zip(translations, (without, attentive), strict=True):
-        translated |= {"said": translations[name].translation.text, "note": "", "plain": True, "forced": 0}
-    unique = words_only_in(attentive["target"], without["target"])
-    astray = words_only_in(without["target"], attentive["target"])
-    heaviest = [attentive["source"][int(row[:-1].argmax())] for row in translations["dot"].view.weights]
-    pairs = [[attentive["target"][row], heaviest[row]] for row in unique if any(map(str.isalnum, heaviest[row]))]
-    return {
-        "none": without | {"single": single, "active": astray[-1] if astray else 0},
-        "dot": attentive | {"single": "", "active": unique[-1] if unique else 0},
-        "only": pairs[-MAX_PAIRS:],
-        "more": len(pairs) > MAX_PAIRS,
+    """Return the scene of a sentence: what comes of one vector, of attention, and of equal weights."""
+    single, attentive = (traced_translation(name, text, ()) for name in FIRST.values())
+    model, source, ids = model_of(attentive.translator), read_source(text), tuple(attentive.translation.ids)
+    learned, equal = (scene_answers(model, source, ids, attentive.view.first_piece, edits) for edits in ((), UNIFORM))
+    unique = words_only_in(attentive.view.target, single.view.target)
+    return translation_scene(attentive, 0, learned, text) | {
+        "equal": equal,
+        "vector": vector_data(single, text),
+        "query": unique[-1] if unique else 0,
     }
 
 

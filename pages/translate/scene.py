@@ -56,6 +56,7 @@ def _change(traced: TracedTranslation, choice: SceneChoice, text: str) -> None:
         change_arc(traced, choice.row, read_source(text).word_of[choice.key], choice.weight, text)
     elif choice.focus == "attention" and choice.is_even != (Uniform() in traced.trace.edits):
         if choice.is_even:
+            network.EDITS.reset()
             network.EDITS.add(Uniform(), description=EVEN, attention=traced.translator, input_id=text)
         else:
             network.EDITS.remove(Uniform(), attention=traced.translator)

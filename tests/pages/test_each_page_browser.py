@@ -19,7 +19,7 @@ def test_it_opens_at_rest_and_back_comes_from_an_experiment_to_the_page(visit, a
     page.add_init_script(f"({WATCH_SHIFTS})()")
     visit(f"{app_url}/{entry.url_path}")
     if entry.name == "start":
-        page.locator(".st-key-start_dot_words").wait_for()
+        page.locator(".st-key-start_sentence_scene").wait_for()
     else:
         page.locator(".st-key-questions button").first.wait_for()
     settle(page)

@@ -64,7 +64,7 @@ class WeightsRow(NamedTuple):
         return widget, chosen
 
     def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
-        """Give keys, the tokens of a word, this weight together, as far as earlier edits allow; for a callback.
+        """Give keys, the tokens of a word, this weight together; the others share the rest as now; for a callback.
 
         The weight is from 0 to 1; None = cut the keys, or undo that if they are cut. The name is that of the keys, "" =
         the labels of their axis.
@@ -77,7 +77,7 @@ class WeightsRow(NamedTuple):
         changed: Sequence[int]
         for query in self.queries:
             row, earlier = self.weights(query), self._earlier_weights(query)
-            if sum(earlier.values()) > 1 - 1e-6:  # all weights of the row are set: set all of them anew
+            if any(share for key, share in earlier.items() if key not in keys):  # then all of the row are set anew
                 changed = range(trace.n_keys)
                 indices = torch.tensor(keys, device=row.device)
                 remainder = row.index_fill(0, indices, 0)
@@ -85,7 +85,6 @@ class WeightsRow(NamedTuple):
                     remainder = self._replace(trace=trace.replace(())).weights(query).index_fill(0, indices, 0)
                 after = remainder * (1 - total) / remainder.sum().clamp(min=TINY)
             else:
-                total = min(total, 1 - sum(share for key, share in earlier.items() if key not in keys))
                 changed, after = keys, torch.zeros_like(row)
             before = row[keys] + TINY
             after[keys] = total * before / before.sum()

@@ -8,7 +8,7 @@ import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, mix, shortNumber, tonesOn } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 112, LATER_PACE = 4;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 112, LATER_PACE = 4, NUMBERED = 0.08;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -107,15 +107,22 @@ export class PictureScene extends ScenePlayer {
     this.tell?.({ row: this.row, even: isEven });
   }
 
-  showEnd() {
-    this.row = this.data.looks.length - 1;
-    this.takeRow();
-    super.showEnd();
+  isOver() { return super.isOver() && this.row === this.data.looks.length - 1; }
+
+  // Of several looks each is a stage.
+  endStage() {
+    if (this.data.looks.length < 2) super.endStage();
+    else this.show(this.timeline.end);
+  }
+
+  playOn() {
+    if (this.data.looks.length < 2) super.playOn();
+    else this.choose(super.isOver() ? this.row + 1 : this.row);
   }
 
   // A look is over: the next one asks.
   arrive() {
-    if (this.time < this.timeline.end || this.row >= this.data.looks.length - 1) return;
+    if (this.isHeld || this.time < this.timeline.end || this.row >= this.data.looks.length - 1) return;
     this.row++;
     this.takeRow();
     this.playTo(this.timeline.end, 0);
@@ -204,7 +211,7 @@ export class PictureScene extends ScenePlayer {
     const which = n > 1 ? `Look ${row + 1} of ${n}: ` : "";
     if (name === "asks" && asks) return `${which}${asks}`;
     if (name === "asks") return `${which}${which ? "the" : "The"} question, above all its **pink words**${row ? " and what it has found so far" : ""}, asks **every ${key}**.`;
-    if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The darker, the better it fits.`;
+    if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The ${this.layout.isDark ? "brighter" : "darker"}, the better it fits.`;
     if (name === "softmax" && this.isEven) return `All ${key}s get the **same weight**, whatever their score.`;
     if (name === "softmax" && sample !== null && progress.call > 0) {
       const less = scores[best].toFixed(1) - scores[sample].toFixed(1), times = Number(Math.exp(less).toPrecision(2));
@@ -213,7 +220,7 @@ export class PictureScene extends ScenePlayer {
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes") {
       const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
-      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, **as much of them as its weight**${data.mixes ? "; what comes out is their **mixture**" : ""}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
+      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "as much of them as its weight: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
     const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven && row < n - 1) return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).`;
@@ -360,7 +367,7 @@ export class PictureScene extends ScenePlayer {
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && blend < 0.5 && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && blend < 0.5 && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
     if (blend <= 0) return;
     pen.globalAlpha = blend;

@@ -13,6 +13,7 @@ const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985, LEAST_HINT = 0.15;
 
 const END = "end";
 const shown = (label) => (label === END ? "(end)" : label);
+const isMark = (text) => !/[\p{L}\p{N}]/u.test(text);
 
 // The context of numbers of values: each times its weight.
 const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
@@ -207,10 +208,13 @@ export class SceneView extends ScenePlayer {
       if (!list) return null;
       const isOwn = list === answers[row], said = (isOwn && list.find(([, , isSaid]) => isSaid)) || list[0];
       const named = (text) => (row === 0 ? text.charAt(0).toUpperCase() + text.slice(1) : shown(text));
-      const word = isOwn && said[2] ? shown(queries[row]) : named(said[0]);
-      const others = list.filter((one) => one !== said && one[1] >= 0.01).slice(0, 2);
-      const about = isNear ? "about " : "";
-      return { word, probability: said[1], isNear, odds: [said, ...others].map(([text, share], at) => `${at ? named(text) : word} ${about}${asPercent(share)}`) };
+      const word = isOwn && said[2] ? shown(queries[row]) : named(said[0]), about = isNear ? "about " : "";
+      const others = list.filter((one) => one !== said && one[1] >= 0.01 && !one[0].endsWith("…")).slice(0, 2);
+      const odds = [[word, said[1]], ...others.map(([text, share]) => [named(text), share])];
+      return {
+        word, probability: said[1], isNear, rival: others.find(([, share]) => share > said[1])?.[0],
+        odds: odds.map(([text, share]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(share)}`),
+      };
     };
     if (this.isEven && !data.isEven) return answerOf(equal?.[row]);
     if (!local) return answerOf(answers[row]);
@@ -368,7 +372,7 @@ export class SceneView extends ScenePlayer {
   }
 
   writeKey(node, at, isVector) {
-    const { data, state } = this, { weights, progress } = state, isCut = this.local ? this.local.key === at && this.local.weight <= 0 : state.cut.includes(at);
+    const { data, state } = this, { weights, progress } = state, isCut = !isVector && (this.local ? this.local.key === at && this.local.weight <= 0 : state.cut.includes(at));
     const isLost = isVector && progress.lost > 0.5 && data.vector?.lost.includes(at);
     node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", state.hidden[at] && !isCut && "masked"].filter(Boolean).join(" ");
     if (!this.canChange) return;

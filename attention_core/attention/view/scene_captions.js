@@ -29,7 +29,8 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 const captionOfAnswer = (data, state) => {
   const { keys } = data, { weights, percents, isEven, local, answer, isNarrow, canChange } = state, [first] = strongestTwo(weights);
   const likely = answer?.probability === undefined ? "" : ` (${answer.isNear ? "about " : ""}${asPercent(answer.probability)})`;
-  const comes = answer ? `comes **${answer.word}**${likely}.` : "comes …";
+  const rival = answer?.rival ? `: the whole sentence fits better with it than with ${quoted(answer.rival)}` : "";
+  const comes = answer ? `comes **${answer.word}**${likely}${rival}.` : "comes …";
   if (isEven) return `With the same weight for all, out ${comes}`;
   if (state.isChanged && !local && !state.cut.length) return `With the weights as you set them, out ${comes}`;
   if (local && local.weight <= 0) return `Without ${quoted(keys[local.key])}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;

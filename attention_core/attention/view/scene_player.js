@@ -29,26 +29,37 @@ export class ScenePlayer {
     this.redraw = onceAFrame(() => { if (this.data && root.isConnected) { this.layOut(); this.draw(); } });
     new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
     whenDarkOrLight(root, this.redraw);
-    this.onLectureKey = (event) => { if (this.playing && root.isConnected) this.hearKey(event); };
+    this.onLectureKey = (event) => { if (root.isConnected && root.checkVisibility()) this.hearKey(event); };
     window.addEventListener("lecturekey", this.onLectureKey);
   }
 
   leave() { window.removeEventListener("lecturekey", this.onLectureKey); }
 
-  // In a lecture a remote control brings a scene that plays to its end, the space bar stops it.
+  // In a lecture a remote control ends what plays where it would rest, then goes on from stage to stage; the space bar stops it.
   hearKey(event) {
-    if (!["PageDown", "ArrowRight", " "].includes(event.detail)) return;
+    const isRunning = Boolean(this.playing || this.isAboutToPlay);
+    if (!["PageDown", "ArrowRight", " "].includes(event.detail) || this.isCovered || !(isRunning || this.isHeld)) return;
     event.preventDefault();
-    this.isTouched = true;
-    this.stop();
-    if (event.detail !== " ") this.showEnd();
+    Object.assign(this, { isTouched: true, isAboutToPlay: false });
+    if (isRunning) this.stop();
+    if (!isRunning) this.playOn();
+    else if (event.detail !== " ") this.endStage();
+    this.isHeld = !this.isOver();
   }
 
-  showEnd() { this.show(this.timeline.end); }
+  isOver() { return this.time >= this.timeline.end - 0.01; }
+
+  // A stage of what a remote control leads through is a step.
+  endStage() { this.show(this.timeline.restOf(this.timeline.indexAt(this.time))); }
+
+  playOn() {
+    const next = this.timeline.steps.findIndex((_, index) => this.timeline.restOf(index) > this.time + 0.02);
+    if (next >= 0) this.playStep(next);
+  }
 
   // Whom to tell what a visitor does; an answer to an older message is none.
   hears(data, tell) {
-    if (tell) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
+    if (tell && !data.isAlone) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
     return !(data.answered < this.sent);
   }
 
@@ -69,8 +80,12 @@ export class ScenePlayer {
   }
 
   playOnArrival() {
+    Object.assign(this, { isTouched: false, isAboutToPlay: true });
     this.show(0);
-    setTimeout(() => { if (!this.isTouched) this.play(); }, WAIT);
+    setTimeout(() => {
+      this.isAboutToPlay = false;
+      if (!this.isTouched) this.play();
+    }, WAIT);
   }
 
   buildSteps(timeline) {
@@ -101,7 +116,10 @@ export class ScenePlayer {
 
   pointOf(event) { return pointIn(this.stage, event); }
 
-  play() { this.playTo(this.timeline.end, this.time >= this.timeline.end - 0.01 ? 0 : this.time); }
+  play() {
+    this.isHeld = false;
+    this.playTo(this.timeline.end, this.time >= this.timeline.end - 0.01 ? 0 : this.time);
+  }
 
   playStep(index) {
     this.isTouched = true;
@@ -138,8 +156,9 @@ export class ScenePlayer {
 
   turn() {
     const isOver = this.timeline && this.time >= this.timeline.end;
-    this.button.textContent = this.playing ? "❚❚" : isOver ? "↻" : "▶";
-    set(this.button, { "aria-label": this.playing ? "Pause" : isOver ? "Play again" : "Play" });
+    const [sign, name] = this.playing ? ["❚❚", "Pause"] : isOver ? ["↻", "Play again"] : ["▶", "Play"];
+    this.button.textContent = `${sign} ${name}`;
+    set(this.button, { "aria-label": name });
   }
 
   // Arrow keys go from where one step rests to where the next one does; the space bar plays and stops.
@@ -152,6 +171,7 @@ export class ScenePlayer {
     this.stop();
     const rests = this.timeline.steps.map((_, index) => this.timeline.restOf(index));
     const goal = way > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
+    if (goal < 0 && way > 0 && !this.isOver()) this.playOn();
     if (goal < 0) return;
     if (way > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
     else this.show(rests[goal]);

@@ -42,12 +42,17 @@ def test_keys_draw_too(visit, app_url):
     assert answered(page)
 
 
-def test_a_typed_sentence_is_translated_both_ways(visit, app_url):
+def test_a_typed_sentence_is_translated_both_ways_and_another_word_asks(visit, app_url):
     page = visit(app_url)
-    expect(page.get_by_text("the cat is lost")).to_be_visible()
-    page.get_by_label("A sentence").fill("The white cat is sleeping under the table.")
-    page.get_by_label("A sentence").press("Enter")
-    expect(page.locator("p:not(.tip)", has_text="blanc looks most at white")).to_be_visible()
+    scene = page.locator(".scene")
+    expect(scene.locator(".say")).to_contain_text("chat", timeout=30_000)
+    page.get_by_label("A sentence, put into French").fill("The white cat is sleeping under the table.")
+    page.get_by_label("A sentence, put into French").press("Enter")
+    expect(scene.locator(".say")).to_contain_text("blanc", timeout=60_000)
+    scene.get_by_role("button", name="chat: ask from here").click()
+    expect(scene.locator(".say")).to_contain_text("chat")
+    scene.get_by_role("button", name="without attention").click()
+    expect(scene.locator(".say")).to_contain_text("Out of this one vector comes")
 
 
 def test_questions_are_found_while_one_types_and_open_their_experiment(visit, app_url):
