@@ -38,13 +38,13 @@ export class ScenePlayer {
   // In a lecture a remote control ends what plays where it would rest, then goes on from stage to stage; the space bar stops it.
   hearKey(event) {
     const isRunning = Boolean(this.playing || this.isAboutToPlay);
-    if (!["PageDown", "ArrowRight", " "].includes(event.detail) || this.isCovered || !(isRunning || this.isHeld)) return;
+    if (!["PageDown", "ArrowRight", " "].includes(event.detail) || this.isCovered || !(isRunning || (this.isHeld && !this.isOver()))) return;
     event.preventDefault();
     Object.assign(this, { isTouched: true, isAboutToPlay: false });
     if (isRunning) this.stop();
     if (!isRunning) this.playOn();
     else if (event.detail !== " ") this.endStage();
-    this.isHeld = !this.isOver();
+    this.isHeld = true;
   }
 
   isOver() { return this.time >= this.timeline.end - 0.01; }
