@@ -19,7 +19,7 @@ def content_name(content: bytes) -> str:
 
 
 def file_route(folder: str, find: Callable[[str], bytes | str | None]) -> Route:
-    """Return the way to a folder's files, for the server that answers it; `find` gives a file's content by its name."""
+    """Return the route of a folder's files; `find` gives a file's content by its name, None = there is none."""
 
     async def answer(request: Request) -> Response:
         name = request.path_params["name"]

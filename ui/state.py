@@ -242,7 +242,7 @@ def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
 def slugs(**values: Any) -> dict[str, Any]:
     """Return `parse` and `text` of a Field whose values are labels, each with a lasting slug for the address.
 
-    Field(..., **slugs(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
+    Field(..., **slugs(file=FROM_FILE)) has "file" in the address for the value FROM_FILE.
     """
     names = {value: name for name, value in values.items()}
     return {"parse": values.__getitem__, "text": names.__getitem__}

@@ -37,9 +37,8 @@ def overlay(
 ) -> Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
-    `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
-    see strongest_weight.
-    The marked region, in reading order, is framed.
+    `smooth` interpolates between regions; `high` is the weight of the strongest colour, None = the largest of these,
+    see strongest_weight. The marked region, in reading order, is framed.
     """
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, float(weights.max()))

@@ -125,7 +125,7 @@ def _fit(crop: np.ndarray) -> np.ndarray:
 def _corner(fitted: np.ndarray) -> list[int]:
     """Return where to lay the fitted digit so that its centre of mass is at pixel 14, by whole pixels.
 
-    So MNIST's digits lie: between 13.5 and 14.5 all of them, counted from 0.
+    MNIST's digits lie so: the centre of mass of each is between 13.5 and 14.5, counted from 0.
     """
     corner = []
     for axis, size in enumerate(fitted.shape):

@@ -50,8 +50,8 @@ def data_folder(data: str | Path | None = None) -> Path:
 def read_text(data: str | Path | None, relative_path: Path, missing: str) -> tuple[Path, str]:
     """Return the path and the content of a text file in UTF-8, gzipped or not; DataError where it cannot be read.
 
-    `data` is the file, or a folder that holds it at `place`, else the folder of the data sets; `missing` is what to say
-    when there is no such file, {} = its path.
+    `data` is the file, or a folder that holds it at the relative path; None = the folder of the data sets. `missing` is
+    what to say when there is no such file, {} = its path.
     """
     path = Path(data).expanduser() if data is not None else data_folder()
     if data is None or path.is_dir():

@@ -20,7 +20,7 @@ AT_ONCE = 256  # lines
 
 
 def foresight(model: NextWordTransformer, lines: Sequence[list[int]]) -> dict[str, Any]:
-    """Return figures over lines as fitting_lines gives them; unis_foreseen words are read, and not foreseen.
+    """Return figures over lines as fitting_lines gives them; UNKNOWN words are read, and not foreseen.
 
     `accuracy` is that of the next words of a line that lies before the model as in training, all of it, under the
     model's own mask, and `accuracy_causal` under the causal one; `accuracy_unseen` is that of words after which nothing

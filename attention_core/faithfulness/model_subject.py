@@ -27,7 +27,7 @@ def model_subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
     of a language model is the next token, of a vision model the class.
 
     Raises:
-        ModelError: more parts than MOST_UNITS, an encoder-decoder, or a model without an answer.
+        ModelError: more parts than MAX_UNITS, an encoder-decoder, or a model without an answer.
         UnsupportedError: nobody has described the architecture, or it hands over no attention as it runs.
     """
     if pretrained.kind is ModelKind.ENCODER_DECODER:

@@ -8,10 +8,10 @@ What a page does with it:
     edits = EDITS.fitting(plain, input_id=text)  # the library's own edits, those that fit; others stay listed
     now = explain(model, text, edits) if edits else plain  # what the page shows; its script and notebook have the edits
 
-    def try_tab():
+    def draw():  # an experiment
         EDITS.add(edit, description="in words")  # in a button's callback, or by weight_editor
         EDITS.draw(now)
-        show_outcome(NAME, labels, before, after)  # both answers, and what changed most
+        show_outcome(labels, before, after)  # both answers, and what changed most
         show_weights_difference(NAME, plain, now)  # by how much each weight changed
 
 Where a page has several attentions, each has a name and its own edits. `input_id` is the input to which positions
