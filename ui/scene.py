@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from streamlit.components.v2.types import ComponentRenderer
+
 from ui.component import component
 from ui.state import component_message
 
-_scene, _picture_scene, _table_scene = (component(name) for name in ("scene", "picture_scene", "table_scene"))
+SCENE, TABLE, _picture_scene = component("scene"), component("table_scene"), component("picture_scene")
 
 
 class SceneChoice(NamedTuple):
@@ -33,19 +35,18 @@ def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
 
 
 def draw_scene(
-    name: str, data: dict[str, Any], on_choose: Callable[[], None] | None = None, *, is_table: bool = False
+    name: str, data: dict[str, Any], on_choose: Callable[[], None] | None = None, scene: ComponentRenderer = SCENE
 ) -> None:
     """Draw a scene, see attention_core.attention.view.scene; on_choose is called after a choice, see scene_choice.
 
-    Without it all that is chosen stays in the browser, and no weight can be changed. A table has rows of a key and a
-    value, see scene_table.js.
+    Without it all that is chosen stays in the browser, and no weight can be changed. TABLE is a scene of records, see
+    scene_table.js; pages have others.
     """
     if on_choose is None:
-        _scene(key=f"{name}_scene", data=data | {"isAlone": True})
+        scene(key=f"{name}_scene", data=data | {"isAlone": True})
         return
     state = {"answered": _last_message(name).get("sent", 0), "canChange": True}
-    draw = _table_scene if is_table else _scene
-    draw(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
+    scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def draw_picture_scene(

@@ -18,7 +18,7 @@ from pages.lookup.table import EDITS, NAME, QUERY, WAY, LookupRequest, guess_aga
 from ui.chart import note_picture
 from ui.edits import WeightsRow
 from ui.layout import grey_out
-from ui.scene import SceneChoice, draw_scene, scene_choice
+from ui.scene import TABLE, SceneChoice, draw_scene, scene_choice
 from ui.try_this import GUESSING, TRY_STAGE
 
 MAX_IN_ORDER = 16  # records that keep their places; of more, the heaviest come first
@@ -48,7 +48,7 @@ def draw_lookup_scene(lookup: LookUp) -> None:
         "covered": TRY_STAGE[NAME].value == GUESSING,
         "titles": [escape_hidden(records.keys[key]) for key in order],
     }
-    draw_scene(NAME, data, on_choose, is_table=True)
+    draw_scene(NAME, data, on_choose, TABLE)
 
 
 def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) -> dict[str, object]:

@@ -1,12 +1,6 @@
-"""The first screen: how a sentence is judged, each word's weight, what deleting it does, and a word to guess."""
+"""What is said of a judged sentence, and a word to guess."""
 
-import streamlit as st
-
-from attention_core import Role
-from attention_core.attention.edits import SetWeights
 from attention_core.attention.wording import percent
-from attention_core.charts.bars import bar_table
-from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
 from attention_core.inference import sentiment as core
 from pages.matter.inputs import (
@@ -19,79 +13,22 @@ from pages.matter.inputs import (
     removal_effects,
     verdict_of,
 )
-from ui.chart import note_picture
-from ui.component import component
 from ui.computed import card_or_empty
-from ui.edits import WeightsRow
-from ui.labels import error_markdown
-from ui.state import component_message
 from ui.try_this import TryThis
 from ui.words import text_field
 
-SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
-WORDS_KEY = "matter_words"
 PUZZLE = PRESETS["A comma"]
-_component = component("weighed_words", folder="pages/matter")
 
 
-def draw_verdict(judgement: Judgement) -> None:
-    """Draw the verdict of the model with attention, if it knows enough words to judge by."""
-    if not judgement.is_read:
-        st.html('<p class="judgement">no judgement <small>too few of its words are known</small></p>')
-        return
-    verdict = judgement.verdict()
-    colour = f"color-mix(in srgb, {SIDES[verdict.answer]} 75%, currentcolor)"
-    st.html(f'<p class="judgement" style="color:{colour}">{verdict.label}</p>{_describe_error(judgement)}')
-
-
-def _describe_error(judgement: Judgement) -> str:
+def describe_error(judgement: Judgement) -> str:
+    """Say that people judge otherwise, or how often sentences with a negation are read right; "" else."""
     text, _, trace, _ = judgement
     meant, n_right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
     if meant and meant != judgement.verdict().answer:
         irony = " Irony was taken at its word." * (text == PRESETS["Irony"] and not trace.edits)
-        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}.{irony}</p>'
-    if n_right and is_negated(text) and not meant:
-        reads = f"{'As learned, it' if trace.edits else 'It'} reads {n_right} of 50 sentences with a negation right"
-        return f'<p class="fault">{reads}: judge for yourself.</p>'
-    return ""
-
-
-def draw_words(judgement: Judgement) -> None:
-    """Draw every word with its weight, and with how the learned answer moves when the word is deleted."""
-    text, sentence, trace, is_read = judgement
-    weights, if_removed = trace.weights()[0].tolist(), removal_effects(text).tolist()
-
-    def on_press() -> None:
-        message = component_message("matter_weighed", "pressed") or {}
-        key, weight = message.get("place"), message.get("weight")
-        if isinstance(key, int) and key in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
-            WeightsRow(EDITS, trace, input_id=text).set_weight([key], weight)
-
-    description = "Weights: every word's, and how the answer moves when it is deleted"
-    columns = {"weight": weights, "if deleted": if_removed}
-    note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), description)
-    data = {
-        "words": sentence.labels,
-        "weights": [round(weight, 5) for weight in weights],
-        "ifRemoved": [round(change, 8) for change in if_removed],
-        "positive": round(judgement.learned_verdict().positive, 8) if is_read else None,
-        "uniform": 1 / trace.n_keys,
-        "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
-        "cut": [key for key in range(trace.n_keys) if SetWeights(0, ((key, 0.0),), 0) in trace.edits],
-        "turned": sentence.read_as,
-    }
-    with st.container(key=WORDS_KEY):
-        _component(key="matter_weighed", data=data, default={"pressed": None}, on_pressed_change=on_press)
-
-
-def draw_comparison(judgement: Judgement) -> None:
-    """Say where weights and the effects of deletion disagree, or, where weights are changed, what that did."""
-    with st.container(key="matter_told"):
-        if judgement.edits:
-            st.markdown(describe_changed_answer(judgement))
-            st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
-        elif judgement.is_read:
-            st.markdown(_compare_weight_and_effect(judgement))
+        return f"**Wrong.** People read this as {meant}.{irony}"
+    is_doubtful = n_right and is_negated(text) and not meant
+    return f"It reads {n_right} of 50 sentences with a negation right: judge for yourself." if is_doubtful else ""
 
 
 def _points(change: float) -> str:
@@ -99,10 +36,11 @@ def _points(change: float) -> str:
     return f"{points:.0f} points" if abs(change) >= 0.0095 else f"{points:.1f} points"
 
 
-def _compare_weight_and_effect(judgement: Judgement) -> str:
+def compare_weight_and_effect(judgement: Judgement) -> str:
+    """Say where weights and the effects of deletion disagree; what stands between pairs of ** is bold."""
     text, sentence, trace, _ = judgement
     weights, changes = trace.weights()[0].tolist(), removal_effects(text).tolist()
-    names = [f"“{error_markdown(label)}”" for label in sentence.labels]
+    names = [f"“{label}”" for label in sentence.labels]
     if len(names) == 1:
         return f"**{names[0]}** is the only word: without it, there is nothing to judge."
     heaviest = weights.index(max(weights))
@@ -110,7 +48,7 @@ def _compare_weight_and_effect(judgement: Judgement) -> str:
     against = core.against_the_answer(weights, changes, judgement.learned_verdict().positive)
     if heaviest == decisive and against is not None:
         return (
-            f"**{names[against]}** has {percent(weights[against])} of the weight and pushes the *other* way: "
+            f"**{names[against]}** has {percent(weights[against])} of the weight and pushes the **other** way: "
             f"delete it, and the network is surer by {_points(changes[against])}."
         )
     if heaviest == decisive:
@@ -164,5 +102,5 @@ def surprise() -> TryThis:
         f"*{PUZZLE}* Attention gives {names[heaviest]} most, {percent(weights[heaviest])}. Which one, if "
         "deleted, moves the answer most?"
     )
-    hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{WORDS_KEY})"
-    return TryThis("guess which word decides", question, [*names.values()], act, outcome, WORDS_KEY, hides=hides)
+    button, hides = "guess which word decides", ".st-key-numbers"
+    return TryThis(button, question, [*names.values()], act, outcome, "matter_scene", hides=hides)

@@ -54,7 +54,7 @@ class Judgement(NamedTuple):
 def draw_sentence() -> Judgement:
     """Draw the box of the sentence; return how it is judged."""
     entry = sentence_box(NAME, PRESETS, max_words=core.MAX_WORDS, label="A sentence about a film")
-    text = readable_sentence(NAME, entry, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+    text = readable_sentence(NAME, entry, next(iter(PRESETS.values())), "matter_scene")
     sentence = core.read_sentence(text)
     is_read = report_unknown_words(sentence.words, sentence.in_vocabulary)
     trace = attention_trace(text, EDITS.fitting(attention_trace(text), input_id=text))

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.matter import first_screen as screen
+from pages.matter.first_screen import surprise
 from pages.matter.inputs import ATTENTION, NAME, STEPS, draw_sentence
+from pages.matter.scene import draw_judged_scene
 from ui.computed import model_or_stop
 from ui.player import show_all_numbers
 from ui.questions import draw_experiment, page_questions
@@ -16,16 +17,10 @@ def judged_sentence() -> None:
     model_or_stop(ATTENTION)
     if draw_experiment(NAME):
         return
-    with st.container(key="matter_first"):
-        input_column, answer_column = st.columns([1.15, 1], gap="medium")
-        with input_column:
-            judgement = draw_sentence()
-        with answer_column:
-            with st.container(key="matter_answer"):
-                screen.draw_verdict(judgement)
-            screen.draw_comparison(judgement)
-            try_this(NAME, screen.surprise())
-        screen.draw_words(judgement)
+    with st.container(key="matter_in_a_row", horizontal=True, vertical_alignment="bottom"):
+        judgement = draw_sentence()
+        try_this(NAME, surprise())
+    draw_judged_scene(judgement)
     page_questions(NAME, lambda: show_all_numbers(judgement.trace, STEPS, NAME), players=(STEPS,))
 
 

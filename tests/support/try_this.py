@@ -26,7 +26,7 @@ SHOWN = {
     "vectors": (".st-key-vectors_place", False, ""),
     "scoring": (".st-key-scoring_place", False, ".st-key-scoring_tools button"),
     "memory": (".st-key-memory_scene", False, EXAMPLES),
-    "matter": (".st-key-matter_answer, .st-key-matter_words", True, EXAMPLES),
+    "matter": (".st-key-matter_scene", False, EXAMPLES),
     "translate": (".st-key-translate_pair", False, EXAMPLES),
     "transformer": (".st-key-transformer_orders", True, EXAMPLES),
     "pixels": (DIGITS, True, PRESETS),

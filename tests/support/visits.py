@@ -142,7 +142,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     ),
     "matter": (
         text_input("matter_text", REVIEWS),
-        component("matter_weighed", click_item("pressed", "place", "words")),
+        component("matter_scene", click_item("chosen", "row", "queries")),
         button("matter_example_*"),
         NEXT,
         STEP,

@@ -25,7 +25,7 @@ export const placeWord = (node, { x, y, w, h }, size) => {
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], stepTitles: {} });
+    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], stepTitles: {}, isSentence: true });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -70,8 +70,8 @@ export class SceneView extends ScenePlayer {
 
   hasStep(name) {
     const { vector, weights, answers } = this.data;
-    if (name === "exact") return false;
-    return name === "vector" ? Boolean(vector) : Boolean(weights) && (name !== "says" || Boolean(answers));
+    if (name === "vector") return Boolean(vector);
+    return Boolean(weights) && (name === "says" ? Boolean(answers) : ["asks", "scores", "softmax", "takes"].includes(name));
   }
 
   // Anew: words, columns, steps and switch.
@@ -207,7 +207,7 @@ export class SceneView extends ScenePlayer {
     const answerOf = (list, isNear = false) => {
       if (!list) return null;
       const isOwn = list === answers[row], said = (isOwn && list.find(([, , isSaid]) => isSaid)) || list[0];
-      const named = (text) => (row === 0 ? text.charAt(0).toUpperCase() + text.slice(1) : shown(text));
+      const named = (text) => (row === 0 && this.isSentence ? text.charAt(0).toUpperCase() + text.slice(1) : shown(text));
       const word = isOwn && said[2] ? shown(queries[row]) : named(said[0]), about = isNear ? "about " : "";
       const others = list.filter((one) => one !== said && one[1] >= 0.01 && !one[0].endsWith("…")).slice(0, 2);
       const odds = [[word, said[1]], ...others.map(([text, share]) => [named(text), share])];
@@ -309,13 +309,15 @@ export class SceneView extends ScenePlayer {
     super.show(time);
   }
 
+  progressAt(time) { return this.timeline.progress(time, this.data.keys.length); }
+
   draw() {
     const { data, layout, timeline } = this;
     if (!layout || !this.root.isConnected) return;
-    const { numbers, vector } = data, progress = timeline.progress(this.time, data.keys.length);
+    const { numbers, vector } = data, progress = this.progressAt(this.time);
     if (this.fade) {  // between the end of attention and that of one vector
       const share = clamp((performance.now() - this.fade) / MORPH, 0, 1), open = this.isApart ? 1 - share : share;
-      Object.assign(progress, timeline.progress(timeline.end, data.keys.length), { open, press: 1, vectorSays: 1, lost: 1 });
+      Object.assign(progress, this.progressAt(timeline.end), { open, press: 1, vectorSays: 1, lost: 1 });
       if (share === 1) this.fade = 0;
       else requestAnimationFrame(() => this.draw());
     }

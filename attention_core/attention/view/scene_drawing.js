@@ -95,6 +95,7 @@ export class SceneDrawing {
   // Without attention: all keys are pressed into one vector.
   drawContrast() {
     const { pen, layout, state, tones } = this, { progress } = state, { vector } = state;
+    if (!vector) return;
     const box = layout.boxAt(layout.boxMiddle(null)), n = layout.n, here = 1 - progress.open;
     pen.strokeStyle = tones.ink;
     pen.lineWidth = layout.isNarrow ? 2 : 3;
@@ -231,7 +232,7 @@ export class SceneDrawing {
     if (progress.divide > 0 && weight > 0) {
       const [a, b] = layout.door(index, weight), [c, d] = layout.gate(box, sums[index], sums[index + 1]);
       const [, p, q] = layout.curve(a, c), [, u, v] = layout.curve(b, d);
-      pen.globalAlpha = 0.34 * progress.divide * progress.open;
+      pen.globalAlpha = 0.34 * progress.divide * progress.open * (1 - 0.8 * progress.erase);
       pen.fillStyle = tones.weights;
       pen.beginPath();
       pen.moveTo(a.x, a.y);

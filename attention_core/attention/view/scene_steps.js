@@ -2,8 +2,8 @@
 // its motion; then it rests until the next one begins.
 import { clamp } from "./prelude.js";
 
-const SECONDS = { vector: 5.6, exact: 4.2, asks: 2.6, scores: 3.6, softmax: 4.6, takes: 4, says: 2.4 };
-const TITLES = { vector: "one vector", exact: "dictionary", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says" };
+const SECONDS = { vector: 5.6, exact: 4.2, asks: 2.6, scores: 3.6, softmax: 4.6, takes: 4, says: 2.4, erase: 4.6 };
+const TITLES = { vector: "one vector", exact: "dictionary", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says", erase: "deletes" };
 const BEFORE_NEXT = 0.05;  // seconds
 export const STEP_NAMES = Object.keys(SECONDS);
 
@@ -42,7 +42,7 @@ export class Timeline {
       allScores: since("scores", 0.6, 2.9),
       grow: since("softmax", 0.8, 1.7), divide: since("softmax", 2.6, 3.2),
       box: since("takes", 0, 0.4), take: (rank) => since("takes", taken(rank), taken(rank) + 1.2), blend: since("takes", 3, 3.4),
-      say: since("says", 0.4, 1),
+      say: since("says", 0.4, 1), erase: since("erase", 0.6, 1.4),
     };
   }
 }

@@ -127,7 +127,7 @@ export class TableScene extends SceneView {
     Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["a dictionary", "soft look-up"], stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
-  hasStep(name) { return name !== "vector"; }
+  hasStep(name) { return name !== "vector" && name !== "erase"; }
 
   build() {
     this.values = [];

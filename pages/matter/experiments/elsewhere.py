@@ -3,16 +3,17 @@
 import numpy as np
 import streamlit as st
 
-from pages.matter.first_screen import SIDES, describe_changed_answer, draw_words
+from pages.matter.first_screen import describe_changed_answer
 from pages.matter.inputs import EDITS, NAME, Judgement, attention_trace
 from pages.matter.inputs import draw_input as draw_sentence
+from pages.matter.scene import SIDES, draw_judged_scene
 from ui.edits import WeightsRow, draw_outcome, show_weights_difference, weight_editor
 
 
 def draw_input() -> Judgement:
-    """Draw the sentence, and its words, whose bars can be cut and dragged."""
+    """Draw the sentence, and its scene, in which words are cut and weights dragged."""
     judgement = draw_sentence()
-    draw_words(judgement)
+    draw_judged_scene(judgement)
     return judgement
 
 
@@ -35,4 +36,4 @@ def draw(judgement: Judgement) -> None:
     with right:
         verdicts = judgement.learned_verdict(), judgement.verdict()
         before, after = (np.array([each.positive, 1 - each.positive]) for each in verdicts)
-        draw_outcome(tuple(SIDES), before, after)
+        draw_outcome(SIDES, before, after)

@@ -16,7 +16,6 @@ from tests.support.app import (
     data_of,
     frames,
     html_of,
-    html_with,
     leave_and_return,
     open_page,
     open_question,
@@ -36,15 +35,15 @@ def say(page, text):
     return rerun(page)
 
 
+def drawn(page) -> dict:
+    """Return what the scene draws."""
+    return data_of(page, "matter_scene")
+
+
 def verdict(page) -> str:
-    return html_with(page, 'class="judgement"')
-
-
-def within(page, key: str) -> str:
-    """Return the words and the names of what stands in a container."""
-    block = next(node for node in page.main if getattr(node, "key", None) == key)
-    protos = [node.proto for node in block if node is not block]
-    return " ".join(f"{getattr(one, 'body', '')} {getattr(one, 'id', '')}" for one in protos)
+    """Return what the sentence is judged as, with its probability."""
+    answers = drawn(page)["answers"]
+    return "{} {:.0%}".format(*answers[0][0]) if answers else drawn(page)["queries"][0]
 
 
 def cut(page, *places):
@@ -61,7 +60,7 @@ def test_every_preset_is_judged_and_told_to_a_second_network(page):
         open_question(page, "").button(key=f"matter_example_{number}").click().run()
         assert not page.error
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
-        assert ("Irony was taken" in html_of(page)) == (label == "Irony")
+        assert ("Irony was taken" in drawn(page)["fault"]) == (label == "Irony")
         open_question(page, "models")
         assert re.search(r"they say \*(posi|nega)tive [\d.]+%\* and \*(posi|nega)tive [\d.]+%\*", text_of(page))
         assert re.search(r"the second network<.*<b>[\d.]+%</b>", html_of(page))
@@ -70,8 +69,8 @@ def test_every_preset_is_judged_and_told_to_a_second_network(page):
 
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
-    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in text_of(page)
-    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in text_of(page)
+    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in drawn(page)["compared"]
+    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
     assert "attention hardly helps here; of this sentence they say *positive 84%* and *" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
@@ -85,33 +84,34 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     "text", ["Hello", "A dull, stupid mess.", "the the the", "Zorglub qwxzy blimp.", "Good good bad."]
 )
 def test_what_is_said_of_words_agrees_with_what_is_drawn(page, text):
-    say(page, text)
-    drawn, told = data_of(page, "matter_weighed"), text_of(page)
-    weights, moves = drawn["weights"], [abs(one) for one in drawn["ifRemoved"]]
-    heavy, mover = weights.index(max(weights)), moves.index(max(moves))
-    if "no judgement" in verdict(page):
-        assert drawn["positive"] is None
-        assert "**“" not in told, "nothing moves an answer that is not given"
-    elif len(weights) == 1:
+    scene = drawn(say(page, text))
+    if not scene["answers"]:
+        assert (scene["queries"], scene["ifRemoved"]) == (["no judgement"], None)
+        return
+    told, weights, words = scene["compared"], scene["weights"][0], scene["keys"]
+    if len(words) == 1:
         assert "is the only word: without it, there is nothing to judge." in told
-        assert "points" not in told
-    elif heavy == mover:
-        assert re.search(r"moves the answer most: by \*\*|pushes the \*other\* way", told)
-        assert f"**“{drawn['words'][heavy]}”** has" in told or "pushes" in told
+        assert scene["ifRemoved"] is None
+        return
+    moves = [abs(change) for change in scene["ifRemoved"]]
+    heavy, mover = weights.index(max(weights)), moves.index(max(moves))
+    if heavy == mover:
+        assert re.search(r"moves the answer most: by \*\*|pushes the \*\*other\*\* way", told)
+        assert f"**“{words[heavy]}”** has" in told or "pushes" in told
     else:
-        assert f"**“{drawn['words'][heavy]}”** has" in told
-        assert f"Delete **“{drawn['words'][mover]}”**" in told
+        assert f"**“{words[heavy]}”** has" in told
+        assert f"Delete **“{words[mover]}”**" in told
 
 
 def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     for number in range(len(PRESETS)):
         page.button(key=f"matter_example_{number}").click().run()
         cut(page, 0, 1)
-        assert "Irony" not in html_of(page), "what people mean is no reason for what changed weights do"
+        assert "Irony" not in drawn(page)["fault"], "what people mean is no reason for what changed weights do"
     say(page, "The film is not dull.")
     cut(page, 0)
-    assert "As learned, it reads" in html_of(page)
-    assert data_of(page, "matter_weighed")["cut"] == [0]
+    assert drawn(page)["cut"] == [[0]]
+    assert drawn(page)["ifRemoved"] is None, "what deletion does is that of the network as learned"
     open_question(page, "models")
     assert "Your weights are in what they say, not in the bars." in text_of(page)
     open_question(page, "")
@@ -121,9 +121,7 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     page.session_state["matter_edits"] = tuple(
         ListedEdit(one, "all", input_hash=input_hash("The film is not dull.")) for one in edits
     )
-    drawn = data_of(rerun(page), "matter_weighed")
-    assert drawn["weights"][1] == 0
-    assert drawn["cut"] == [], "words that get nothing are not given back by a click"
+    assert drawn(rerun(page))["weights"][0][1] == 0
 
 
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
@@ -146,18 +144,17 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
-    (hides,) = (html.proto.body for html in page.get("html") if "opacity: 0; visibility: hidden;" in html.proto.body)
-    assert all(f".st-key-matter_{part}" in hides for part in ("answer", "told", "words"))
+    assert drawn(page)["covered"]
     guess = page.segmented_control(key="matter_try_guess")
     assert guess.options == ["*Not*", "*bad*", "the comma", "*warm*"]
     guess.set_value(2)
     rerun(page)
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
-    drawn = data_of(page, "matter_weighed")
-    assert drawn["before"] == [], "no word is cut"
-    comma = drawn["words"].index(",")
-    assert drawn["weights"][comma] < 0.005
-    assert drawn["ifRemoved"][comma] == pytest.approx(-0.96, abs=0.01)
+    scene = drawn(page)
+    assert not scene["isEdited"], "no word is cut"
+    comma = scene["keys"].index(",")
+    assert scene["weights"][0][comma] < 0.005
+    assert scene["ifRemoved"][comma] == pytest.approx(-0.96, abs=0.01)
     told = page.success[0].value
     assert "**Right**: Positive 98%; without the comma" in told
     assert "of the weight, negative 97%; without *warm*, positive 92%." in told
@@ -167,42 +164,53 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
 
 def test_a_word_that_attention_may_not_look_at_stays(page):
     cut(page, 0)
-    assert "Other weights, the same answer: positive 84% as learned" in text_of(page)
-    page.button(key="matter_as_learned").click().run()
-    assert "**“bad”** has 72%" in text_of(page)
+    assert "Other weights, the same answer: positive 84% as learned" in drawn(page)["changedText"]
 
 
 def test_what_is_said_of_a_sentence_fits_it(page):
     for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
-        assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
+        assert verdict(say(page, text)).split()[0] == answer
     say(page, "A wonderful film with a dull plot.")
-    assert "pushes the *other* way" in text_of(page)
+    assert "pushes the **other** way" in drawn(page)["compared"]
     card = read_card("sentence-attention")
     say(page, "The film is not dull.")
-    assert f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in html_of(page)
+    assert (
+        f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in drawn(page)["fault"]
+    )
     say(page, "The film is dull.")
-    assert "with a negation" not in html_of(page)
+    assert not drawn(page)["fault"]
 
 
 def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
     say(page, "The plot is dull.")
     before = verdict(page)
     cut(page, 3)
-    assert "as learned, " in text_of(page)
-    page.button(key="matter_as_learned").click().run()
-    assert verdict(page) == before
+    assert "as learned, " in drawn(page)["changedText"]
+    assert verdict(cut(page)) == before
     cut(page, *range(5))
-    assert "prejudice" in text_of(page)
+    assert "prejudice" in drawn(page)["changedText"]
     assert "Nothing is left to look at for the learned query" in text_of(open_question(page, "elsewhere"))
 
 
 def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
     cut(open_question(say(page, "The plot is dull."), "elsewhere"), 3)
     say(page, "Two words")
-    assert "as learned, " not in text_of(page)
+    assert not drawn(page)["isEdited"]
     assert "Not applied: it was made for another input." in text_of(page)
     say(page, "The plot is dull.")
-    assert "as learned, " in text_of(page)
+    assert drawn(page)["isEdited"]
+
+
+def test_the_scene_has_the_trace_of_the_network_and_what_it_judges_with_other_weights(page):
+    scene, trace = drawn(page), explain(load("sentence-attention", "cpu"), read_sentence("Not bad at all."))
+    assert scene["weights"] == pytest.approx(trace.weights().numpy(), abs=1e-4)
+    assert scene["scores"] == pytest.approx(trace.scores().numpy(), abs=1e-4)
+    assert scene["answers"][0][0] == ["positive", pytest.approx(0.84, abs=0.005), True]
+    assert scene["equal"][0][0][:2] == ["positive", pytest.approx(0.73, abs=0.005)]
+    tips = scene["tips"]
+    assert tips["keys"] == [scene["keys"].index("bad")]
+    cut(page, *tips["keys"])
+    assert drawn(page)["answers"][0] == tips["answers"][tips["weights"].index(0)][0]
 
 
 def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
@@ -220,7 +228,7 @@ def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
     bars = next(frame for frame in frames(page) if "when" in frame.columns)
     now = bars[(bars["when"] == "changed") & (bars["label"] == "positive")]["probability"].item()
     assert now == pytest.approx(wanted.item(), abs=1e-5)
-    assert data_of(page, "matter_weighed")["weights"] == pytest.approx(weights.tolist(), abs=1e-4)
+    assert drawn(page)["weights"][0] == pytest.approx(weights.tolist(), abs=1e-4)
     page.button(key="matter_edits_restart_alt").click().run()
     plain = next(frame for frame in frames(page) if "when" in frame.columns)["probability"].to_numpy()
     assert (plain[:2] == plain[2:]).all()
@@ -263,11 +271,11 @@ def test_whatever_is_typed_is_read_or_told_and_nothing_keeps_the_last_sentence_i
         before = verdict(page)
         say(page, text)
         assert not page.error
-        drawn = [each.proto.json for each in page.get("bidi_component")]
-        assert remark in "\n".join([text_of(page), *drawn]), text
+        components = [each.proto.json for each in page.get("bidi_component")]
+        assert remark in "\n".join([text_of(page), *components]), text
         assert "<script>alert" not in html_of(page)
         assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.maximum]
-        assert (".st-key-matter_answer { opacity: 0.35; }" in html_of(page)) == (not text.strip())
+        assert (".st-key-matter_scene { opacity: 0.35; }" in html_of(page)) == (not text.strip())
         assert text.strip() or verdict(page) == before
 
 
@@ -292,7 +300,7 @@ def test_sentence_and_cut_words_survive_leaving_the_page(page):
     cut(say(page, "The plot is dull."), 3)
     leave_and_return(page)
     assert page.text_input(key=TEXT).value == "The plot is dull."
-    assert "as learned, " in text_of(page)
+    assert drawn(page)["isEdited"]
 
 
 def test_an_address_can_carry_a_sentence(app):

@@ -1,0 +1,87 @@
+// The scene of a sentence that is judged: a learned query weighs its words, and a verdict comes of their values. Then what each
+// word does: below it hangs a bar for how the verdict moves when it is deleted, which its weight does not tell.
+import { minus, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
+import { SceneView } from "../../attention_core/attention/view/scene.js";
+
+const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 40;
+
+const pointsOf = (change) => minus(`${change > 0 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < LEAST_POINTS ? 1 : 0)}`);
+
+// With room for bars below the words.
+class JudgedLayout extends SceneLayout {
+  standInColumns(width, keys) {
+    super.standInColumns(width, keys);
+    this.boxTop += MORE_ROOM * this.scale;
+    this.below += MORE_ROOM * this.scale;
+  }
+}
+
+class JudgedDrawing extends SceneDrawing {
+  drawKey(index) {
+    super.drawKey(index);
+    const { pen, layout, state, data } = this, { erase } = state.progress, change = data.ifRemoved?.[index];
+    if (!erase || change === undefined) return;
+    const room = layout.isNarrow ? this.box.x - layout.doorLeft - 50 : layout.boxTop - layout.strips[index].y - 56 * layout.scale;
+    const long = Math.max(1.5, Math.abs(change) * room * erase), size = layout.numberSize[index], text = pointsOf(change);
+    const style = { size, weight: Math.abs(change) < 0.05 ? "400" : "600", alpha: erase, hides: true }, column = layout.column(index);
+    Object.assign(pen, { fillStyle: change < 0 ? this.tones.below : this.tones.above, globalAlpha: erase });
+    if (layout.isNarrow) {
+      const x = layout.doorLeft + GAP;
+      pen.fillRect(x, column.y, long, column.h);
+      this.write(text, x + long + GAP, column.y + column.h / 2, style);
+    } else {
+      const { y, h } = layout.strips[index], top = y + h + GAP;
+      pen.fillRect(column.x, top, column.w, long);
+      this.write(text, column.x + column.w / 2, top + long + 0.75 * size, { ...style, align: "center" });
+    }
+    pen.globalAlpha = 1;
+  }
+
+  draw(state) {
+    super.draw(state);
+    const { layout } = this, { erase } = state.progress, size = 15 * layout.scale;
+    if (erase && !layout.isNarrow) this.write("if deleted ↓", 0, layout.boxTop - 40 * layout.scale, { size, alpha: 0.85 * erase });
+  }
+}
+
+class JudgedScene extends SceneView {
+  constructor(root) {
+    super(root);
+    Object.assign(this, { drawing: new JudgedDrawing(this.canvas), stepTitles: { says: "judges" }, isSentence: false });
+  }
+
+  hasStep(name) { return name === "erase" ? Boolean(this.data.ifRemoved) : super.hasStep(name); }
+
+  build() {
+    super.build();
+    this.keys.forEach((node, index) => { if (this.data.readAs[index]) node.title = `read as ${this.data.readAs[index]}`; });
+  }
+
+  newLayout(sizes) { return new JudgedLayout(sizes); }
+
+  layOut() {
+    super.layOut();
+    this.drawing.data = this.data;
+  }
+
+  // What deleting does is that of the network as it learned.
+  isChanged() { return Boolean(this.local || this.isEven || this.data.isEdited); }
+
+  progressAt(time) {
+    const progress = super.progressAt(time);
+    return { ...progress, erase: this.isChanged() ? 0 : progress.erase };
+  }
+
+  captionOf(step) {
+    const { data, local, isEven } = this;
+    if (step === "asks") return "Praise or blame? One **learned query** asks **every word**.";
+    if (step !== "erase" && step !== "says") return super.captionOf(step);
+    if (data.isEdited && !local && !isEven) return data.changedText;
+    if (this.isChanged()) return super.captionOf("says");
+    return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
+  }
+}
+
+export default shownBy(JudgedScene, "chosen");
