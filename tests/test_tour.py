@@ -13,12 +13,11 @@ import json, sys, threading
 sys.path.insert(0, {root!r})
 entered = set()
 
-def note(frame, event, _):
-    if event == "call":
-        entered.add(frame.f_code.co_filename)
+def note(frame, event, _):  # of a call alone, since it returns nothing to trace the lines with
+    entered.add(frame.f_code.co_filename)
 
-threading.setprofile(note)
-sys.setprofile(note)
+threading.settrace(note)
+sys.settrace(note)
 from attention_core.data.presets import preset_paths
 from tests.support.app import App, draw_strokes, open_page, open_question, path_object, rerun
 
@@ -31,7 +30,7 @@ page = open_page(app, "pages/translate/page.py")
 page.text_input(key="translate_text").set_value("The dog sees a green garden.").run()
 for slug in ("alignment", "force"):
     open_question(page, slug)
-sys.setprofile(None)
+sys.settrace(None)
 print(json.dumps(sorted(entered)))
 """
 

@@ -28,17 +28,18 @@ def test_it_opens_at_rest_and_back_comes_from_an_experiment_to_the_page(visit, a
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < 0.1, shifts
     assert page.evaluate(HEIGHT) <= MAX_PIXELS or entry.name in ("start", "model")
-    for question in entry.questions[:MAX_LINKS]:
+    for number, question in enumerate(entry.questions[:MAX_LINKS]):  # an experiment links all others
         page.get_by_role("button", name=question.text).click()
         page.get_by_role("heading", name=question.text).wait_for()
         settle(page)
         assert f"question={question.slug}" in page.url
         page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
         assert page.evaluate(HEIGHT) <= MAX_PIXELS
-        page.go_back()
-        page.get_by_role("heading", name=entry.heading).wait_for()
-        settle(page)
-        assert "question=" not in page.url
+        if number == 0:
+            page.go_back()
+            page.get_by_role("heading", name=entry.heading).wait_for()
+            settle(page)
+            assert "question=" not in page.url
 
 
 def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and_no_end_is_covered(

@@ -138,7 +138,7 @@ def test_forty_words_fit_a_phone(visit, app_url):
     assert_fits(page, 360, 740)
     link = page.url
     for question in entry_of("translate").questions:
-        page.goto(f"{link}&question={question.slug}")
+        visit(f"{link}&question={question.slug}")
         page.get_by_role("heading", name=question.text).wait_for()
         page.wait_for_function(IDLE)
         assert_fits(page, 360, 740)
