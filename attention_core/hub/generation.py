@@ -104,6 +104,23 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     return KeyValueCache(round(n_bytes), len(traces), traces[-1].n_heads, traces[-1].key.shape[0], has_windows)
 
 
+def multiplications_per_token(pretrained: models.Pretrained) -> int | None:
+    """Return how many numbers a decoder multiplies with its weights for one token, counted in a run of it.
+
+    Attention's own, of queries with keys and of weights with values, grow with the text and are not among them. None
+    for other models.
+    """
+    from torch.utils.flop_counter import FlopCounterMode
+
+    if pretrained.kind is not models.ModelKind.DECODER:
+        return None
+    token = torch.zeros(1, 1, dtype=torch.long, device=pretrained.model.device)
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        pretrained.model(input_ids=token, **pretrained.without_cache())
+    counts = counter.get_flop_counts()["Global"]
+    return sum(n for operator, n in counts.items() if "attention" not in str(operator)) // 2
+
+
 def eos_tokens(pretrained: models.Pretrained) -> frozenset[int]:
     """Return the tokens that end a text."""
     settings = (pretrained.model.generation_config, pretrained.model.config, pretrained.tokenizer)

@@ -142,3 +142,26 @@ def spread_out(heights: list[float], gap: float, lowest: float) -> list[float]:
         moved.append(min(height, moved[-1] - gap) if moved else height)
     up = max(0.0, lowest - moved[-1]) if moved else 0.0
     return [height + up for height in moved]
+
+
+SENSE_COLOURS = {"fruit": "#009E73", "firm": "#0072B2", "yours": "#D55E00"}
+CLUES = {"before": "circle", "after": "triangle-up", "yours": "diamond"}  # where the clue stands, and its mark
+
+
+def leanings_chart(leanings: Mapping[str, Sequence[float | str]], readings: Sequence[str]) -> Chart:
+    """Draw how near vectors of a word are to fruit, left, and to firm, right, a row for each reading.
+
+    Columns: reading, leaning (-1 to 1), sense and clue, see SENSE_COLOURS and CLUES, and sentence.
+    """
+    axis = alt.Axis(values=[-0.7, 0, 0.7], labelExpr="datum.value < 0 ? '← fruit' : datum.value > 0 ? 'firm →' : ''")
+    marks = alt.Scale(domain=[*CLUES], range=[*CLUES.values()])
+    chart = named("leanings", height=84 * len(readings)).mark_point(filled=True, size=90, opacity=0.75)
+    encoded = chart.encode(
+        alt.X("leaning:Q", title=None, axis=axis, scale=alt.Scale(domain=[-1, 1])),
+        alt.Y("reading:N", sort=list(readings), title=None, axis=alt.Axis(ticks=False, labelLimit=170)),
+        alt.YOffset("clue:N", sort=[*CLUES]),
+        layers.series_colour("sense", [*SENSE_COLOURS], [*SENSE_COLOURS.values()]),
+        alt.Shape("clue:N", scale=marks, sort=[*CLUES], legend=None),
+        tooltip=[alt.Tooltip("sentence:N"), alt.Tooltip("leaning:Q", format=".2f")],
+    )
+    return Chart.of(encoded, {"leanings": leanings})

@@ -288,9 +288,6 @@ def _draw_growth(run: ModelRun, generation: Generation) -> None:
     layer = sum(kind_of(name) == group for name in names[:index])
     st.markdown(f"A row for each token: {head_name(group, layer, head)}.")
     show_numbers(trace, masked_weights(trace, head), "model_says_growing", style, {"title": "Weights"})
-    st.caption(
-        "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
-    )
 
 
 def _describe_uncertainty(likely: NextTokens) -> str:

@@ -16,7 +16,7 @@ from attention_core.inference.pretrained import load_model
 from attention_core.links import pack
 from attention_core.study import Study
 from tests.support import tiny_hub
-from tests.support.app import charts, data_of, frames, rerun, set_value, text_of
+from tests.support.app import charts, data_of, frames, html_of, rerun, set_value, text_of
 
 SCRIPT = """
 from importlib import import_module
@@ -208,6 +208,15 @@ def test_a_decoder_writes_on_goes_back_begins_anew_and_tells_what_it_keeps(opene
     assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in text_of(page)
     assert "At the 64 tokens that the model knows: **32.8 kB**" in text_of(page)
     assert n_charts(page) == 1
+    model = load_model("decoder").model
+    tables = torch.nn.Embedding, torch.nn.LayerNorm
+    weights = sum(
+        layer.weight.numel() for layer in model.modules() if hasattr(layer, "weight") and not isinstance(layer, tables)
+    )
+    pairs = 2 * model.config.n_layer * model.config.n_embd
+    for n_new in (1, n):
+        assert f"<td>{n_new * (weights + n * pairs):,}</td>" in html_of(page)
+    assert f"<td>{(n - 1) * 512 / 1000:.3g} kB</td><td>none</td>" in html_of(page)
     prompt = list(ids_of(page))
     pressed(page, "says_one")
     assert ids_of(page)[:-1] == prompt

@@ -1,0 +1,219 @@
+"""Is "Apple" a fruit or a firm? The word's vector, read forwards and both ways, and whose vectors it is nearest to."""
+
+import re
+from typing import NamedTuple
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core.attention.wording import format_count
+from attention_core.data.language_pieces import NAME as CAUSAL
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.model import ModelKind
+from attention_core.hub.run import TextInput, run
+from attention_core.inference.pretrained import prepare
+from attention_core.inference.translation import read_source
+from attention_core.inference.word_influence import read_bidirectionally
+from pages.memory import first_screen as screen
+from pages.memory.charts import leanings_chart
+from ui.chart import draw_chart
+from ui.computed import cached_computation, model_or_stop
+from ui.hosting.bounds import SENTENCE_LETTERS
+from ui.labels import error_markdown, note
+from ui.layout import figures_table, stop_run
+from ui.model_runs import pretrained_of
+from ui.state import Field
+
+SENTENCE = Field(screen.NAME, "apple", "Apple makes very good pies.", address="apple")
+WORD = re.compile(r"\bapple\b", re.IGNORECASE)
+TOO_FAR = "The word Apple stands too far behind to be read."
+FORWARDS, BOTH_WAYS = "GRU, forwards", "GRU, both ways"
+LLAMA, MINILM = "Llama, forwards", "MiniLM, both ways"
+MODELS = {LLAMA: CAUSAL, MINILM: PACKAGE}
+REFERENCES = {
+    "fruit": """She cut the apple into slices.
+He picked a ripe apple from the tree.
+The child ate a red apple.
+With her knife she peeled an apple.
+Apple sauce tastes sweet.
+Apple and pear are ripe in autumn.""",
+    "firm": """The shares of Apple fell again.
+He is an engineer at Apple in California.
+The new phone was made by Apple.
+The software was written by Apple.
+Apple sells computers.
+Apple and Microsoft are rivals.""",
+}
+HELD_OUT = {
+    ("fruit", "before"): """For dessert we had a baked apple.
+In the garden there is an old apple tree.
+The horse wants to eat another apple.
+My mother peeled the pears and the apple.
+With her teeth she bit into the apple.
+In the basket lay a green apple.""",
+    ("firm", "before"): """The court fined the technology giant Apple.
+Her laptop is a computer from Apple.
+The price of the shares fell at Apple.
+After university he got a job at Apple.
+Its rival Microsoft is richer than Apple.
+The manager signed the contract with Apple.""",
+    ("fruit", "after"): """Apple pie with cream is delicious.
+Apple juice is good for children.
+Apple trees bloom in spring.
+Apple peel and seeds went into the bin.
+Apple cake was eaten at the party.
+Apple slices lay on her plate.""",
+    ("firm", "after"): """Apple announced a new telephone.
+Apple hired two hundred engineers.
+Apple paid its shareholders more money.
+Apple lost the case in court.
+Apple builds laptops in China.
+Apple is a company from California.""",
+}
+"""Sentences that are not among the references, by what the word means and where the clue stands."""
+
+
+class Leaning(NamedTuple):
+    """Where a vector lies on the line from the fruit to the firm, -1 to 1: above 0 it is nearer to the firm."""
+
+    sense: str  # "yours" = nobody has told
+    clue: str  # "before" or "after" the word, or "yours"
+    sentence: str
+    value: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it leans to what the word means."""
+        return (self.value > 0) == (self.sense == "firm")
+
+
+def draw_input() -> dict[str, list[Leaning]]:
+    """Draw the sentence; return by reading how its word leans, the first, and that of the held-out sentences."""
+    with st.container(key="experiment_input"):
+        SENTENCE.widget(st.text_input, "A sentence with *Apple*", max_chars=SENTENCE_LETTERS.maximum)
+    if not WORD.search(SENTENCE.value):
+        st.info("Write a sentence in which the word *Apple* stands.")
+        stop_run()
+    model_or_stop(screen.WITHOUT)
+    readings = [FORWARDS, LLAMA, BOTH_WAYS, *([MINILM] if find_local(PACKAGE) else [])]
+    for name in MODELS.keys() & {*readings}:
+        pretrained_of(MODELS[name])  # before its turn to compute
+    try:
+        return {
+            reading: [
+                Leaning("yours", "yours", SENTENCE.value, _leaning_of(reading, SENTENCE.value)),
+                *_held_out(reading),
+            ]
+            for reading in readings
+        }
+    except ValueError as error:
+        st.info(error_markdown(error))
+        stop_run()
+
+
+def answer(leanings: dict[str, list[Leaning]]) -> str:
+    """Say what the word in the sentence is nearest to, read both ways and forwards, and how often that is right."""
+    both, causal = list(leanings)[-1], LLAMA
+    own = [_sense_of(leanings[reading][0].value) for reading in (both, causal)]
+    right = [_n_right(leanings[reading], "after")[0] for reading in (both, causal)]
+    n = _n_right(leanings[causal], "after")[1]
+    return (
+        f"Here a {own[0]} for {both}, and a {own[1]} for {causal}. Where the clue comes after the word, they are right "
+        f"for {right[0]} and {right[1]} of {format_count(n, 'new sentences')}."
+    )
+
+
+def draw(leanings: dict[str, list[Leaning]]) -> None:
+    """Draw where the word of each sentence leans, and how many of the held-out ones are right."""
+    dots = [(reading, dot) for reading, numbers in leanings.items() for dot in numbers]
+    columns = {
+        "reading": [reading for reading, _ in dots],
+        "leaning": [dot.value for _, dot in dots],
+        "sense": [dot.sense for _, dot in dots],
+        "clue": [dot.clue for _, dot in dots],
+        "sentence": [dot.sentence for _, dot in dots],
+    }
+    left, right = st.columns([1.5, 1], gap="large")
+    with left:
+        alt = "For each reading, whether the word of each sentence is nearer to a fruit or to a firm"
+        draw_chart(leanings_chart(columns, list(leanings)), key="memory_apple", alt=alt)
+    rows = [
+        (reading, *(f"{n_right} of {n}" for n_right, n in (_n_right(numbers, clue) for clue in ("before", "after"))))
+        for reading, numbers in leanings.items()
+    ]
+    with right:
+        figures_table(("right, the clue stands", "before", "after"), *rows)
+        note(
+            "Each mark is the word's vector in one sentence: its cosine with the line from six sentences about a fruit "
+            "to six about a firm. Circles: the clue stands before the word; triangles: after it. All is read in lower "
+            "case. The GRU has learned to translate everyday sentences and knows little of firms."
+        )
+
+
+def _n_right(leanings: list[Leaning], clue: str) -> tuple[int, int]:
+    judged = [leaning.is_right for leaning in leanings if leaning.clue == clue]
+    return sum(judged), len(judged)
+
+
+def _sense_of(value: float) -> str:
+    return "firm" if value > 0 else "fruit"
+
+
+def _held_out(reading: str) -> list[Leaning]:
+    return [
+        Leaning(sense, clue, sentence, _leaning_of(reading, sentence))
+        for (sense, clue), sentences in HELD_OUT.items()
+        for sentence in sentences.splitlines()
+    ]
+
+
+def _leaning_of(reading: str, sentence: str) -> float:
+    """Return the cosine of the word with the line from the fruit to the firm."""
+    line, middle = _line(reading)
+    return float(torch.cosine_similarity(_vector(reading, sentence) - middle, line, 0))
+
+
+@cached_computation()
+def _line(reading: str) -> tuple[Tensor, Tensor]:
+    """Return the line from what the word is as a fruit, in the mean, to what it is as a firm; and its middle."""
+    fruit, firm = (
+        torch.stack([_vector(reading, sentence) for sentence in sentences.splitlines()]).mean(0)
+        for sentences in REFERENCES.values()
+    )
+    return firm - fruit, (fruit + firm) / 2
+
+
+@cached_computation()
+def _vector(reading: str, sentence: str) -> Tensor:
+    """Return the word's vector; ValueError where it is cut off."""
+    text = WORD.sub("apple", sentence)
+    return _recurrent_vector(reading, text) if reading in (FORWARDS, BOTH_WAYS) else _vector_of_tokens(reading, text)
+
+
+def _recurrent_vector(reading: str, text: str) -> Tensor:
+    source = read_source(text)
+    words = [n for n, label in enumerate(source.words) if WORD.search(label)]
+    if not words:
+        raise ValueError(TOO_FAR)
+    pieces = [n for n, of_word in enumerate(source.word_of) if of_word == words[0]]
+    passes = read_bidirectionally(model_or_stop(screen.WITHOUT), source.ids)
+    forwards, backwards = passes["forward"].states[pieces[-1]], passes["backward"].states[pieces[0]]
+    return forwards if reading == FORWARDS else torch.cat((forwards, backwards))
+
+
+def _vector_of_tokens(reading: str, text: str) -> Tensor:
+    """Return the last state of the word's last token, which has read it whole, or the mean of all of them."""
+    pretrained = pretrained_of(MODELS[reading])
+    of_text = run(pretrained, prepare(pretrained, TextInput(text)))
+    tokens = _tokens_of_word([token.strip().lower() for token in of_text.tokens])
+    states = of_text.hidden[tokens].float()
+    return states[-1] if pretrained.kind is ModelKind.DECODER else states.mean(0)
+
+
+def _tokens_of_word(tokens: list[str]) -> list[int]:
+    for first in range(len(tokens)):
+        for n in range(1, len("apple") + 1):
+            if "".join(tokens[first : first + n]) == "apple":
+                return list(range(first, first + n))
+    raise ValueError(TOO_FAR)
