@@ -1,12 +1,16 @@
-"""One section for all pages: is this map an explanation of this answer?"""
+"""One experiment for all pages: is this map an explanation of this answer?"""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor, nn
 
 from attention_core.attention.types import Role
@@ -54,56 +58,92 @@ class KeysInPicture(NamedTuple):
     high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
 
 
-def draw_faithfulness(
+class QuestionedMap(NamedTuple):
+    """A page's map, what its curves say, and where they are drawn; no result = why there is none."""
+
+    name: str  # the page's
+    model: str
+    part: str
+    over: KeysInPicture | None = None
+    note: str = ""
+    beside: DeltaGenerator | None = None
+    result: assessment.Assessment | None = None
+    reason: str = ""
+
+    @classmethod
+    def missing(cls, reason: str) -> QuestionedMap:
+        """Return a map that cannot be questioned, with the reason, a sentence."""
+        return cls("", "", "", reason=reason)
+
+
+def question_map(
     name: str,  # the page's
     model: str,  # the trained model's name, whose card says how it does over many inputs; another's has none
     part: str,  # what is erased, in the plural, such as "ink pixels"
     build_subject: Callable[..., Subject],  # called in the queue, with the model and the inputs
     *inputs: Any,  # arrays become tensors of float32 where the model computes
     over: KeysInPicture | None = None,  # where the keys lie; None = each part's weight is drawn by name
-    answer: str = "",  # says what the answer is, where the page does not
+    note: str = "",  # says what the answer is, where the page does not
+    beside: DeltaGenerator | None = None,  # where all is drawn; None = below
     is_on_demand: bool = False,  # whether a button asks for the figures, since they may take long
     load: Callable[[str], Any] = model_or_stop,  # returns the model of the name
-) -> None:
-    """Draw what every page asks of its own map: whether it explains the answer."""
+) -> QuestionedMap:
+    """Erase what a page's map points at, part by part, and return what becomes of the answer."""
+    questioned = QuestionedMap(name, model, part, over, note, beside)
 
-    def portions():
+    def portions() -> Iterator[tuple[float, assessment.Assessment]]:
         loaded = load(model)
         tensors = (_on_device_of(loaded, value) for value in inputs)
         with torch.inference_mode(False):
             yield from assessment.assess(build_subject(loaded, *tensors))
 
-    def write_verdict(result: assessment.Assessment) -> None:
-        otherwise = ""
-        if result.otherwise:
-            areas = (percent(result.otherwise[order].area) for order in (result.subject.map_name, assessment.RANDOM))
-            unknown = f"the *unknown* {part.removesuffix('s')} in its place"
-            instead = unknown if result.subject.erase_leaves_out else f"{part} left out"
-            otherwise = f" With {instead} instead: {' and '.join(areas)}."
-        st.markdown(f"**{assessment.verdict(result, part)}**{otherwise}")
+    def preview(result: assessment.Assessment) -> None:
+        st.markdown(answer(questioned._replace(result=result)))
 
     task = ("faithfulness", name, model, content_key(inputs))
-    try:
-        if is_on_demand:
-            result = result_on_demand(task, "Erase one after another", f"{name}_doubts", portions, write_verdict)
-        else:
-            result = queued_result(task, portions, write_verdict)
-    except (ModelError, UnsupportedError) as error:
-        st.info(error_markdown(error))
-        return
+    with beside or nullcontext():
+        try:
+            if is_on_demand:
+                button = "Erase one after another", f"{name}_doubts"
+                return questioned._replace(result=result_on_demand(task, *button, portions, preview))
+            return questioned._replace(result=queued_result(task, portions, preview))
+        except (ModelError, UnsupportedError) as error:
+            return QuestionedMap.missing(error_markdown(error))
+
+
+def answer(questioned: QuestionedMap) -> str:
+    """Say whether the map points at what the answer needs."""
+    if questioned.result is None:
+        return questioned.reason or "Erase what it points at, and see whether the answer needed that."
+    return assessment.verdict(questioned.result, questioned.part)
+
+
+def draw(questioned: QuestionedMap) -> None:
+    """Draw what becomes of the answer as parts go, and what other weights would do."""
+    name, result, part = questioned.name, questioned.result, questioned.part
     if result is None:
         return
-    write_verdict(result)
-    if caption := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
-        note(caption)
-    left, right = st.columns([1.15, 1], gap="large")
-    with left:
-        _curves(name, result, part)
-    with right:
-        _adversarial_weights(name, result, over)
-        with st.container(key=f"desk_{name}_without"):
-            _heads(name, result)
-    _over_many(model, result)
+    with questioned.beside or nullcontext():
+        remarks = _otherwise(result, part), questioned.note, AS_LEARNED * ("edits" in encode_fields(name))
+        if text := " ".join(filter(None, remarks)):
+            note(text)
+        left, right = st.columns([1.15, 1], gap="large")
+        with left:
+            _curves(name, result, part)
+        with right:
+            _adversarial_weights(name, result, questioned.over)
+            with st.container(key=f"desk_{name}_without"):
+                _heads(name, result)
+        _over_many(questioned.model, result)
+
+
+def _otherwise(result: assessment.Assessment, part: str) -> str:
+    """Say what is left of the answer where parts are erased in the other way; "" = there is none."""
+    if not result.otherwise:
+        return ""
+    areas = (percent(result.otherwise[order].area) for order in (result.subject.map_name, assessment.RANDOM))
+    unknown = f"the *unknown* {part.removesuffix('s')} in its place"
+    return f"With {unknown if result.subject.erase_leaves_out else f'{part} left out'} instead: {' and '.join(areas)}."
 
 
 def _on_device_of(model: nn.Module, value: Any) -> Any:

@@ -15,7 +15,7 @@ from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
 from ui.computed import cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, show_outcome
-from ui.faithfulness import draw_faithfulness
+from ui.faithfulness import QuestionedMap, question_map
 from ui.words import piece_label
 
 NAME = "translate"
@@ -106,8 +106,8 @@ def _translation_subject(model: Any, text: str, ids: Sequence[int]) -> Subject:
     return subjects.translation_subject(model, pieces, target, source.word_of, source.words)
 
 
-def draw_translation_faithfulness(page: str, text: str, traced: TracedTranslation) -> None:
-    """Draw what becomes of a translation as English words become the unknown one."""
+def question_translation(page: str, text: str, traced: TracedTranslation) -> QuestionedMap:
+    """Return what becomes of a translation as English words become the unknown one."""
     inputs = "words", _translation_subject, text, traced.translation.ids
     note = "The answer is French that is given, in whole or in part." if traced.forced else ""
-    draw_faithfulness(page, f"translator-{traced.translator}", *inputs, answer=note)
+    return question_map(page, f"translator-{traced.translator}", *inputs, note=note)

@@ -21,7 +21,7 @@ from attention_core.study.output import token_id
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
-from ui.faithfulness import KeysInPicture, draw_faithfulness
+from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import RunRequest, prepared_of, pretrained_of
@@ -189,21 +189,21 @@ ANSWERS = {
 MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
 
 
-def draw_run_faithfulness(run: ModelRun, request: RunRequest) -> None:
-    """Draw whether a run's map explains its answer: its tokens become the unknown one, or its patches plain."""
+def question_run(run: ModelRun, request: RunRequest) -> QuestionedMap:
+    """Return whether a run's map explains its answer: its tokens become the unknown one, or its patches plain."""
     pretrained, units, over = pretrained_of(request.model_key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
         units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
     is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    draw_faithfulness(
+    return question_map(
         NAME,
         request.model_key,
         units,
         lambda pretrained, request: model_subject(pretrained, prepared_of(*request)),
         request,
         over=over,
-        answer=answer,
+        note=answer,
         is_on_demand=is_large,
         load=pretrained_of,
     )

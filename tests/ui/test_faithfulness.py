@@ -30,7 +30,7 @@ def curves(page) -> dict[str, list[float]]:
 def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
     page = visit(name, tab="doubts")
     assert not page.exception
-    assert "**Here the map" in text_of(page)
+    assert "Here the map" in text_of(page)
     drawn = curves(page)
     assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
     assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
@@ -40,7 +40,7 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
 def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
     page = visit("pixels", layer="pixel-notes-product", question="doubts")
     assert "Without a softmax weights are no shares." in text_of(page)
-    assert "**Here the map" not in text_of(page)
+    assert "Here the map" not in text_of(page)
 
 
 def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(visit):
@@ -63,7 +63,7 @@ def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(vis
 def test_what_one_vector_knows_is_asked_too(visit):
     page = visit("memory", tab="doubts")
     assert not page.exception
-    assert "**Here the map" in text_of(page)
+    assert "Here the map" in text_of(page)
     assert list(curves(page)) == ["share of the one vector", "gradient × input", "integrated gradients", "random"]
     assert "This network has no weights to exchange" in text_of(page)
 
@@ -71,7 +71,7 @@ def test_what_one_vector_knows_is_asked_too(visit):
 def test_ones_own_model_has_the_section_below_what_it_does(visit):
     page = visit("model", model="tatoeba-llama", question="doubts")
     assert not page.exception
-    assert "**Here the map" in text_of(page)
+    assert "Here the map" in text_of(page)
     assert "One layer alone, shuffled" in text_of(page)
     page = rerun(page, model_doubts_way="through all layers")
     assert "value zeroing" in curves(page)

@@ -1,23 +1,15 @@
 """Is this map an explanation? Regions are erased one after another, in the map's order and in others."""
 
-from streamlit.delta_generator import DeltaGenerator
-
 from attention_core.faithfulness import subjects
-from pages.find.first_screen import MODEL, NAME, FindReading
+from pages.find.first_screen import MODEL, NAME
 from pages.find.inputs import draw_drawing
-from ui.faithfulness import KeysInPicture, draw_faithfulness
-
-draw_input = draw_drawing
-
-
-def answer(_: tuple[FindReading, DeltaGenerator]) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
+from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
 
 
-def draw(inputs: tuple[FindReading, DeltaGenerator]) -> None:
-    """Draw what becomes of the answer as regions go."""
-    reading, beside = inputs
+def draw_input() -> QuestionedMap:
+    """Draw the drawing; return what becomes of the answer as regions go."""
+    reading, beside = draw_drawing()
     over = KeysInPicture(reading.canvas, reading.masks.shape[1:], size=150)
-    with beside:
-        draw_faithfulness(NAME, MODEL, "regions", subjects.mask_subject, reading.picture, over=over)
+    return question_map(NAME, MODEL, "regions", subjects.mask_subject, reading.picture, over=over, beside=beside)

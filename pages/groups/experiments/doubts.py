@@ -2,23 +2,15 @@
 
 from attention_core.faithfulness import subjects
 from pages.groups.first_screen import HEAD, HEADS, NAME
-from pages.groups.inputs import Party, choose_head, draw_guests
-from ui.faithfulness import draw_faithfulness
+from pages.groups.inputs import choose_head, draw_guests
+from ui.faithfulness import QuestionedMap, question_map
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
 
 
-def draw_input() -> Party:
-    """Draw the guests, and the choice of a head."""
+def draw_input() -> QuestionedMap:
+    """Draw the guests, and the choice of a head; return what becomes of the answer as guests go."""
     party = draw_guests()
     choose_head()
-    return party
-
-
-def answer(_: Party) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
-
-
-def draw(party: Party) -> None:
-    """Draw what becomes of the answer as guests go."""
     inputs = party.numbers, party.query, party.names
-    draw_faithfulness(NAME, HEADS[HEAD.value], "guests", subjects.match3_subject, *inputs)
+    return question_map(NAME, HEADS[HEAD.value], "guests", subjects.match3_subject, *inputs)

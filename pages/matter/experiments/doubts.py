@@ -1,17 +1,13 @@
 """Is this map an explanation? Words are erased one after another, in the order of their weights and in others."""
 
 from attention_core.faithfulness import subjects
-from pages.matter.inputs import ATTENTION, NAME, Judgement
-from pages.matter.inputs import draw_input as draw_input
-from ui.faithfulness import draw_faithfulness
+from pages.matter import inputs
+from ui.faithfulness import QuestionedMap, question_map
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
 
 
-def answer(_: Judgement) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
-
-
-def draw(judgement: Judgement) -> None:
-    """Draw what becomes of the answer as words go."""
-    words = judgement.sentence.words
-    draw_faithfulness(NAME, ATTENTION, "words", subjects.sentence_subject, words)
+def draw_input() -> QuestionedMap:
+    """Draw the sentence; return what becomes of the answer as words go."""
+    words = inputs.draw_input().sentence.words
+    return question_map(inputs.NAME, inputs.ATTENTION, "words", subjects.sentence_subject, words)

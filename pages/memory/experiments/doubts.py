@@ -9,19 +9,14 @@ from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.models.translator import Translator
 from pages.memory import first_screen as screen
-from ui.faithfulness import draw_faithfulness
-
-draw_input = screen.draw_sentence
-
-
-def answer(_: str) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
+from ui.faithfulness import QuestionedMap, question_map
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
 
 
-def draw(text: str) -> None:
-    """Draw what becomes of the translation as words go."""
-    draw_faithfulness(screen.NAME, screen.WITHOUT, "words", _vector_subject, text)
+def draw_input() -> QuestionedMap:
+    """Draw the sentence; return what becomes of the translation as words go."""
+    return question_map(screen.NAME, screen.WITHOUT, "words", _vector_subject, screen.draw_sentence())
 
 
 def _vector_subject(model: Translator, text: str) -> Subject:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.wording import percent
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, multiplications_per_token
 from attention_core.hub.model import ModelError, in_units
@@ -87,4 +87,4 @@ def _draw_needs(text: Written) -> None:
         formula = "new tokens × (weights + n × 2 dₖ × heads)"
         rows.append(("multiplications", f"{new:,}", f"{whole:,}", formula))
     rows.append(("if queries were kept", in_units((n - 1) * n_bytes["query"]), "", "read by nobody"))
-    figures_table((f"token {n} of {format_count(n, 'tokens')}", "with the cache", "without", ""), *rows)
+    figures_table((f"token {n}", "with the cache", "without", ""), *rows)

@@ -1,21 +1,16 @@
 """Is this map an explanation? Regions are erased one after another, in the map's order and in others."""
 
 from attention_core.faithfulness import subjects
-from pages.read.changes import ChangedReading
 from pages.read.inputs import draw_number
 from pages.read.pad import MODEL, NAME
-from ui.faithfulness import KeysInPicture, draw_faithfulness
-
-draw_input = draw_number
-
-
-def answer(_: ChangedReading) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
+from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
 
 
-def draw(changed: ChangedReading) -> None:
-    """Draw what becomes of the answer as regions go."""
-    drawing = changed.drawing
+def draw_input() -> QuestionedMap:
+    """Draw the number; return what becomes of the answer as regions go."""
+    drawing = draw_number().drawing
     over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
-    draw_faithfulness(NAME, MODEL, "blocks of nine regions", subjects.reading_subject, drawing.picture, over=over)
+    erased = "blocks of nine regions", subjects.reading_subject, drawing.picture
+    return question_map(NAME, MODEL, *erased, over=over)

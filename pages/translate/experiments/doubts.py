@@ -1,22 +1,16 @@
 """Is this map an explanation? English words are erased one after another, in the map's order and in others."""
 
-import streamlit as st
-
-from pages.translate.inputs import Translations, draw_word
-from ui.translators import NAME, draw_translation_faithfulness
-
-draw_input = draw_word
-
-
-def answer(_: Translations) -> str:
-    """Leave the answer to the drawing, which computes it."""
-    return ""
+from pages.translate.inputs import draw_word
+from ui.faithfulness import QuestionedMap
+from ui.faithfulness import answer as answer
+from ui.faithfulness import draw as draw
+from ui.translators import NAME, question_translation
 
 
-def draw(translations: Translations) -> None:
-    """Draw what becomes of the answer as words go."""
+def draw_input() -> QuestionedMap:
+    """Draw the sentence and its French; return what becomes of the answer as words go."""
+    translations = draw_word()
     traced = translations.traced
     if traced.view.source != traced.view.keys:
-        st.info("One vector has no map over words. Take a model with attention.")
-    else:
-        draw_translation_faithfulness(NAME, translations.text, traced)
+        return QuestionedMap.missing("One vector has no map over words. Take a model with attention.")
+    return question_translation(NAME, translations.text, traced)
