@@ -1,9 +1,9 @@
 """2-simplicial attention: a query scores pairs of keys and receives pairs of values.
 
-The score of query i with the pair (j, k) is trilinear, sum_h q_ih k'_jh k''_kh. Multiplying the two keys of a pair
-first, (k'_j * k''_k) element by element, makes it a dot product of the query with one key per pair: the same
-attention as everywhere else in the project, only over n x n keys: attend(query, pair_products(*keys),
-pair_products(*values)), with a mask whose pairs lie in one row, too. Trace, steps and export come with it.
+The score of query i with the pair (j, k) is trilinear, sum_h q_ih k'_jh k''_kh. If the two keys of a pair are
+multiplied first, element by element, it is a dot product of the query with one key per pair. So it is the attention of
+all other models over n x n keys, attend(query, pair_products(*keys), pair_products(*values)); the mask has all pairs in
+one row, too. Trace, steps and export come with it.
 
 Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
 Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.

@@ -1,9 +1,9 @@
 """French words in English: a table of translation probabilities, and glosses by it.
 
-The table was made once from sentence pairs, see weights/README.md, and is that of IBM model 1: each English word of a
-pair comes from one of the French words or from none, and how often a French word was the one is counted over all pairs
-by expectation maximisation. p(English word | French word) is multiplied by the square root of p(French word | English
-word), so that words that stand in most sentences, such as "I", come less often.
+The table was made once from sentence pairs, see weights/README.md, by IBM model 1. In it each English word of a pair
+comes from one of the French words or from none; expectation maximisation tells how often it comes from which. The table
+has p(English word | French word) times the square root of p(French word | English word), so that words of most
+sentences, such as "I", come less often.
 
 Source: Brown et al. 1993, "The Mathematics of Statistical Machine Translation", section 4.1.
 """

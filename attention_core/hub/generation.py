@@ -1,7 +1,7 @@
 """A text that a model writes on, token by token.
 
-The whole text runs for every token, with each attention in it. A model that writes would keep the keys and values of
-what it has read (its KV cache) and run the new token alone: what that takes is told by the keys and values themselves.
+The whole text runs for every token, so that each attention is seen. Elsewhere a model keeps the keys and values of what
+it has read, its KV cache, and runs the new token alone; those of a run tell how large that cache would be.
 """
 
 from collections.abc import Mapping, Sequence

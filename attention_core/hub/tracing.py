@@ -528,9 +528,9 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
 def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Items) -> tuple[Recording, Any]:
     """Return the recording of a model whose code bypasses the interface, and its output.
 
-    The recording has the weights in the model's output, or else the calls in its modules, if they show more attentions
-    or the output has one mean for all heads: calls of torch's own function, weights that modules hand out, or attention
-    that is written out.
+    The recording has the weights in the model's output, unless the calls in its modules show more attentions, or the
+    output has one mean for all heads. Those calls are of torch's own function, or modules hand out weights, or the
+    attention is written out.
     """
     calls, missed, output = _second_run(model, inputs, item=item)
     handed_out = list(_named_weights(output))

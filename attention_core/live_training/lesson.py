@@ -14,8 +14,8 @@ from attention_core.train.loop import Recipe
 ATTENTION, UNIFORM, WITHOUT = "with attention", "every weight equal", "no attention"
 """The model that is watched, and its controls."""
 LABELS, POSITION, EDGES, SCALE, BEFOREHAND = "labels", "position", "edges", "scale", "beforehand"
-"""What can be broken: labels shuffled, positions or a graph's edges left out, scores not divided by the square root of
-their width, and nothing learned of where to look, since that was learned before, by the recorded training."""
+"""What can be broken: labels are shuffled, positions or a graph's edges left out, or scores not divided by the square
+root of their width; or where to look is not learned here, but taken from the recorded training."""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ class Match3Task:
 def draw_nearest(n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
     """Draw n tasks: query (n, d), key (n, N_KEYS, d), and the position of the nearest key (n,), where the generator is.
 
-    The last number is never negative because v^T tanh(...) without a bias is odd: on a domain that is symmetric around
-    0 it could match nothing (f(-q, -k) = -f(q, k), while "near" stays near under the change of sign).
+    The last number is never negative, since v^T tanh(...) without a bias is odd: f(-q, -k) = -f(q, k). But -q is as
+    near to -k as q is to k, so that on a domain that is symmetric around 0 it could match nothing.
     """
     points = (2 * torch.rand(n, N_KEYS + 1, d, generator=generator, device=generator.device) - 1) * EXTENT
     points[..., -1] = points[..., -1].abs()

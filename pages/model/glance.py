@@ -172,9 +172,9 @@ def choose(*, query: int | None = None, **choice: Any) -> None:
 def cached_with_run(run: ModelRun, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
-    A run is too large to be told apart by its content, as ui.computed does, and is to be freed when it leaves the cache
-    of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
-    for: these wait for their turn with a lock of their own in hand.
+    ui.computed tells values apart by their content; a run is too large for that. It is freed when it leaves the cache
+    of runs, so neither the result nor its key may hold it. `compute` must ask for no run and no input: these wait for
+    their turn with a lock of their own in hand.
     """
     return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), key, compute)
 
