@@ -54,21 +54,25 @@ def draw_picture_scene(
     data: dict[str, Any],
     on_look: Callable[[int], None] = lambda look: None,
     on_even: Callable[[bool], None] = lambda is_even: None,
+    on_cut: Callable[[int], None] | None = None,
 ) -> None:
-    """Draw a scene over a picture; the callbacks get a look that is chosen, and whether all weights are to be equal.
+    """Draw a scene over a picture; the callbacks get a chosen look, whether all weights are to be equal, and a region.
 
+    From that nothing is to be taken any more; None = no region can be crossed out.
     data["pad"] is the name of the drawing pad that lies over the picture, in the container "NAME_first".
     """
 
     def on_choose() -> None:
         message = _last_message(name)
-        look, is_even = message.get("row"), message.get("even")
+        look, is_even, region = (message.get(name) for name in ("row", "even", "cut"))
         if isinstance(look, int) and 0 <= look < len(data["looks"]):
             on_look(look)
         if isinstance(is_even, bool):
             on_even(is_even)
+        if on_cut and isinstance(region, int) and 0 <= region < len(data["looks"][0]["weights"]):
+            on_cut(region)
 
-    state = {"answered": _last_message(name).get("sent", 0)}
+    state = {"answered": _last_message(name).get("sent", 0), "canCross": on_cut is not None}
     _picture_scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 

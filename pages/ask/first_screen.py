@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from torch import Tensor
 
-from attention_core import AttentionTrace, Uniform
+from attention_core import AttentionTrace, BlockKeys, Uniform
 from attention_core.attention.wording import percent
 from attention_core.data import questions
-from attention_core.data.canvases import MAX_INK, CanvasRemark, InkedDigit, group_strokes, overlapping
+from attention_core.data.canvases import MAX_INK, Box, CanvasRemark, InkedDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MAX_DIGITS, SCENES, random_digits, random_scene, scene_strokes
@@ -19,7 +19,7 @@ from attention_core.data.questions import answer_in_words
 from attention_core.data.scene_questions import SceneDigit
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from pages.ask.scene import draw_question_scene
+from pages.ask.scene import Answers, draw_question_scene
 from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
@@ -87,6 +87,7 @@ class PadScene:
         self.digits: list[InkedDigit] = group_strokes(pad.strokes, SIDE, PAPER[pad.paper])
         is_full = inked_share(pad.canvas, pad.paper) > MAX_INK  # the model takes so much ink for the paper
         self.remark: CanvasRemark | None = CanvasRemark.FULL if is_full else self.scene.remark
+        self.paper = PAPER[pad.paper]
         self._pad = pad
 
     @cached_property
@@ -198,35 +199,37 @@ def learned_and_edited(drawing: PadScene, reading: questions.ParsedQuestion) -> 
 
 
 def draw_answer(
-    drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, chosen: int, on_look: Callable[[int], None]
+    drawing: PadScene,
+    reading: questions.ParsedQuestion,
+    chosen: int,
+    on_look: Callable[[int], None],
+    *,
+    is_empty: bool,
+    is_present: bool,
 ) -> SceneAnswer:
     """Draw the scene of the answer, in grey unless drawing and question are both present; return the answer.
 
     `chosen` is the look that is shown in the end, on_look gets another one.
     """
-    learned, answer = learned_and_edited(drawing, reading)
-    uniform = explain_answer(MODEL, drawing.picture, reading.words, edits=(Uniform(),))
-    is_uniform = EQUAL_WEIGHTS in EDITS.changes
+    learned, edited = learned_and_edited(drawing, reading)
+    equal = explain_answer(MODEL, drawing.picture, reading.words, edits=(Uniform(),))
+    is_equal = EQUAL_WEIGHTS in EDITS.changes
 
-    def on_uniform(wanted: bool) -> None:
-        if wanted != is_uniform:
+    def on_equal(wanted: bool) -> None:
+        if EDITS.changes and not wanted:
+            EDITS.reset()
+        elif wanted != is_equal:
             EDITS.toggle(EQUAL_WEIGHTS)
 
+    def on_cut(key: int) -> None:
+        keys, name = keys_of_digit(drawing, key, learned.looks[0])
+        EDITS.add(BlockKeys(keys), description=f"it no longer looks at {name}")
+
     grey_out("ask_answer", not is_present)
+    state = {"query": chosen, "isEven": is_equal, "isEmpty": is_empty, "plays": is_present, "paper": drawing.paper}
     with st.container(key="ask_answer"):
-        draw_question_scene(
-            drawing.canvas,
-            learned if is_uniform else answer,
-            uniform,
-            reading.question.n_looks,
-            chosen,
-            is_uniform=is_uniform,
-            is_present=is_present,
-            on_look=on_look,
-            on_uniform=on_uniform,
-        )
-        if len(answer.looks[0].edits) > is_uniform:
-            st.caption(f"You have changed its attention; as learned: **{best_answer(learned)[0]}**")
+        answers = Answers(learned, equal, edited)
+        draw_question_scene(drawing.canvas, answers, reading.question.n_looks, state, on_look, on_equal, on_cut)
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         if reading.question.between:
@@ -235,7 +238,26 @@ def draw_answer(
                     "Such a question is *the shirt of the person kicking the ball*: first the ball, then the person, "
                     "then the shirt."
                 )
-    return answer
+    return edited
+
+
+def keys_of_digit(drawing: PadScene, key: int, look: AttentionTrace) -> tuple[tuple[int, ...], str]:
+    """Return the keys around the digit at a key of a look, and its name; where there is none the key alone."""
+    rows, columns = look.story.key_axis.picture_grid
+    if key == rows * columns:
+        return (key,), "nothing"
+    middles = [((index // columns + 0.5) / rows, (index % columns + 0.5) / columns) for index in range(rows * columns)]
+    for digit in drawing.digits:
+        keys = tuple(index for index, middle in enumerate(middles) if _is_near(middle, digit.box, 1 / rows))
+        if key in keys:
+            return keys, f"the {digit.colour} digit"
+    return (key,), f"region {key + 1}"
+
+
+def _is_near(point: tuple[float, float], box: Box, margin: float) -> bool:
+    """Return whether a point (y, x) lies in a box, or no further from it than a margin; all in shares of a side."""
+    top, left, bottom, right = box
+    return top - margin <= point[0] <= bottom + margin and left - margin <= point[1] <= right + margin
 
 
 def draw_empty_weight(trace: AttentionTrace, query: int = 0) -> None:

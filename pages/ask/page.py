@@ -19,15 +19,16 @@ def question_and_answer() -> None:
         return
     last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
     with st.container(key="ask_first"):
-        drawing_column, question_column = st.columns([1, 2.1], gap="medium")
-        with drawing_column:
-            drawing, is_present_drawing = scene_pad()
-        with question_column:
-            model_or_stop(MODEL)
-            reading, is_present_question = draw_question(drawing)
+        model_or_stop(MODEL)
+        question_area, scene_area = st.container(horizontal=True, key="ask_line"), st.container()
+        with st.container(horizontal=True, gap="small", key="ask_buttons"):
+            drawing, is_drawn = scene_pad()
+        with question_area:
+            reading, is_read = draw_question(drawing)
             try_this(NAME, chain_surprise())
-            is_present = is_present_question and is_present_drawing
-            answer = draw_answer(drawing, reading, is_present, chosen_glimpse(reading.question), GLIMPSE.set)
+        with scene_area:
+            look, is_present = chosen_glimpse(reading.question), is_read and is_drawn
+            answer = draw_answer(drawing, reading, look, GLIMPSE.set, is_empty=not is_drawn, is_present=is_present)
     page_questions(NAME, lambda: draw_numbers(drawing, reading.question, answer), players=(STEPS,))
     take_along(lambda: export_glimpse(drawing, reading.question, answer))
 

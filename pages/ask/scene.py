@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,34 +21,44 @@ N_ANSWERS = 3
 NOTE = "A piece of the drawing stands for the numbers of its region."
 
 
+class Answers(NamedTuple):
+    """A network's answers to a question."""
+
+    learned: SceneAnswer
+    equal: SceneAnswer  # were all weights equal
+    edited: SceneAnswer  # with the visitor's edits
+
+
 def draw_question_scene(
     canvas: np.ndarray,
-    answer: SceneAnswer,
-    uniform: SceneAnswer,
+    answers: Answers,
     n_looks: int,
-    chosen: int,
-    *,
-    is_uniform: bool,
-    is_present: bool,
+    state: dict[str, Any],
     on_look: Callable[[int], None],
-    on_uniform: Callable[[bool], None],
+    on_equal: Callable[[bool], None],
+    on_cut: Callable[[int], None],
 ) -> None:
-    """Draw the looks of an answer at a drawing, uint8 (height, width, 4), and what comes of them.
+    """Draw on the pad the looks of an answer at a drawing, uint8 (height, width, 4), and what comes of them.
 
-    `uniform` is the answer were all weights equal, `chosen` a look, from 0, which is shown once all have been. What is
-    not present, but was asked last, rests. The callbacks get another one, and whether all weights are to be equal.
+    The state says which look is shown in the end ("query"), and whether all weights are equal ("isEven"), the pad is
+    empty ("isEmpty") and the scene plays ("plays"). The callbacks get another look, whether all weights are to be
+    equal, and a region from which nothing is to be taken.
     """
-    looks = answer.looks[:n_looks]
+    is_changed = not state["isEven"] and answers.edited is not answers.learned
+    shown = answers.edited if is_changed else answers.learned
+    looks = shown.looks[:n_looks]
     for number, look in enumerate(looks, 1):
         weights = to_array(look.weights()[0, :-1]).reshape(look.story.key_axis.picture_grid)
         note_picture(partial(overlay, canvas, weights), f"Look {number}, over the drawing")
-    words = [[*zip(trace.story.key_axis.labels, trace.weights()[0].tolist(), strict=True)] for trace in answer.words]
-    data = picture_scene_data(
-        looks, picture_address(image_png(canvas)), words[:n_looks], _likeliest(answer), _likeliest(uniform)
-    )
-    data |= {"query": chosen, "isEven": is_uniform, "note": NOTE, "plays": is_present}
-    data["covered"] = TRY_STAGE[NAME].value == GUESSING
-    draw_picture_scene(NAME, data, on_look, on_uniform)
+    words = [[*zip(trace.story.key_axis.labels, trace.weights()[0].tolist(), strict=True)] for trace in shown.words]
+    picture = picture_address(image_png(canvas))
+    data = picture_scene_data(looks, picture, words[:n_looks], _likeliest(shown), _likeliest(answers.equal))
+    data |= state | {"pad": NAME, "note": NOTE, "covered": TRY_STAGE[NAME].value == GUESSING}
+    if is_changed:
+        hidden = looks[0].allowed(0, [0])
+        data["learned"] = _likeliest(answers.learned)
+        data["cut"] = [] if hidden is None else (~to_array(hidden[0, :-1])).nonzero()[0].tolist()
+    draw_picture_scene(NAME, data, on_look, on_equal, on_cut)
 
 
 def _likeliest(answer: SceneAnswer) -> list[tuple[str, float, str]]:

@@ -29,6 +29,8 @@ export class PictureScene extends ScenePlayer {
       const way = arrowOf(event), [rows, columns] = this.data.grid;
       if (way) this.look(cellBeside(this.over ?? 0, way, rows, columns));
     };
+    this.mix = make(this.stage, "button", "mix");
+    this.mix.onclick = (event) => this.cross(event);
   }
 
   adopt(data, tell) {
@@ -107,6 +109,13 @@ export class PictureScene extends ScenePlayer {
     this.tell?.({ row: this.row, even: isEven });
   }
 
+  // Of the piece that is pressed, or by keys of the largest, the network may take nothing any more.
+  cross(event) {
+    const { box } = this.layout, [x, y] = this.pointOf(event), [u, v] = [(x - box.x) / box.w, (y - box.y) / box.w];
+    const tile = event.detail ? this.tiles.find((one) => u >= one.x && u < one.x + one.w && v >= one.y && v < one.y + one.h) : this.tiles[0];
+    if (tile) this.tell?.({ row: this.row, cut: tile.index });
+  }
+
   isOver() { return super.isOver() && this.row === this.data.looks.length - 1; }
 
   // Of several looks each is a stage.
@@ -157,6 +166,7 @@ export class PictureScene extends ScenePlayer {
     if (isStacked) this.layout.height = box.y + box.w + 12;
     else box.w = Math.min(box.w, side - box.y - 4);
     this.sizeStage(this.layout);
+    this.mix.style = `left:${box.x}px;top:${box.y}px;width:${box.w}px;height:${box.w}px`;
     this.picture.style = `left:0;top:0;width:${side}px;height:${high}px`;
   }
 
@@ -200,8 +210,10 @@ export class PictureScene extends ScenePlayer {
     const { data, over } = this, caption = this.captionOf(progress, scores, weights);
     this.writeTime(caption);
     this.lookButtons.forEach((node, row) => set(node, { "aria-pressed": row === this.row }));
-    this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven }));
+    this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
     this.switch.hidden = !data.even;
+    this.mix.hidden = !data.canCross || progress.take < 1 || this.isEven;
+    set(this.mix, { "aria-label": "Cross out what most is taken from" });
     const about = over === null || over === undefined || over >= scores.length ? "" : ` Region ${over + 1}: score ${scores[over]?.toFixed(2) ?? "none"}, weight ${asPercent(weights[over])}.`;
     set(this.picture, { "aria-label": `The picture. ${caption.replaceAll("**", "")}${about}` });
   }
@@ -225,7 +237,9 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven && row < n - 1) return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).`;
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
-    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.`;
+    if (data.learned) return `Where it may not look at what is crossed out, it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
+    const invite = data.canCross ? " Click a piece to cross it out." : "";
+    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   drawCells(progress, scores, weights) {
@@ -250,6 +264,15 @@ export class PictureScene extends ScenePlayer {
         pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
       }
     }
+    pen.globalAlpha = 0.7;
+    Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(255 110 100)" : "rgb(190 30 30)", lineWidth: 1.5 });
+    pen.beginPath();
+    for (const index of data.cut ?? []) {
+      const { x, y, w, h } = this.cellOf(index);
+      pen.moveTo(x + 2, y + 2);
+      pen.lineTo(x + w - 2, y + h - 2);
+    }
+    pen.stroke();
     pen.globalAlpha = 0.5;
     Object.assign(pen, { strokeStyle: "rgb(128 128 128)", lineWidth: 1 }).strokeRect(0.5, 0.5, layout.side - 1, layout.high - 1);
     pen.globalAlpha = 1;

@@ -73,3 +73,14 @@ def test_looks_follow_one_another_and_all_weights_are_made_equal_and_learned_aga
     visitor.get_by_role("button", name="as learned").click()
     settle(visitor)
     expect(say).to_have_text(learned)
+
+
+def test_a_piece_that_is_crossed_out_takes_its_digit_from_the_network_until_all_is_as_learned(visitor):
+    visitor.get_by_role("button", name="Five colours").click()
+    ask(visitor, "which digit is left of the blue one?")
+    say = visitor.locator(".scene .say")
+    expect(say).to_contain_text("comes “7”")
+    visitor.get_by_role("button", name="Cross out what most is taken from").press("Enter")
+    expect(say).to_contain_text("as learned, “7”")
+    visitor.get_by_role("button", name="as learned").click()
+    expect(say).to_contain_text("comes “7”")
