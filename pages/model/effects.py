@@ -1,7 +1,7 @@
 """What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 import torch
@@ -16,7 +16,7 @@ from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.outputs import token_text
 from attention_core.hub.run import ModelRun, TextInput
-from attention_core.study import Attribution, Effects, ModelOutput, Study
+from attention_core.study import Attribution, Effects, Lens, ModelOutput, Study
 from attention_core.study.output import token_id
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
 from pages.model.why import SOURCE_LABELS, format_source
@@ -33,8 +33,17 @@ RIVAL = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
 
 
-def logit_by_part(run: ModelRun, request: RunRequest) -> None:
-    """Draw what each head adds to the logit of a word that may come next, and what is likeliest after each layer."""
+class LogitParts(NamedTuple):
+    """What adds up to the logit of a word that may come next, and what is likeliest after each layer."""
+
+    run: ModelRun
+    word: str
+    attribution: Attribution
+    after: Lens
+
+
+def take_logit_apart(run: ModelRun, request: RunRequest) -> LogitParts | str:
+    """Let a person choose a word; return what adds up to its logit, or why that cannot be told."""
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
@@ -51,15 +60,32 @@ def logit_by_part(run: ModelRun, request: RunRequest) -> None:
             attribution = cached_with_run(run, ("attribution", word, rival), compute)
             after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
     except ValueError as error:
-        st.info(f"The logit cannot be taken apart: {error_markdown(error)}.")
-        return
+        return f"The logit cannot be taken apart: {error_markdown(error)}."
+    return LogitParts(run, _words_of(pretrained.tokenizer, word, rival), attribution, after)
+
+
+def describe_logit(parts: LogitParts) -> str:
+    """Return which head adds most to the logit, in a sentence."""
+    heads = parts.attribution.heads
+    layer, head = divmod(int(heads.abs().nan_to_num(-1).argmax()), heads.shape[1])
+    adds, value = number(float(heads[layer, head]), "+.2f"), number(parts.attribution.value)
+    return f"Layer {layer + 1}, head {head + 1} moves the logit of {parts.word} most: by {adds} of {value}."
+
+
+def _words_of(tokenizer: Any, word: Any, rival: Any) -> str:
+    ids = [word] if rival is None else [word, rival]
+    return " less that of ".join(literal(token.strip()) for token in readable(tokenizer, ids))
+
+
+def draw_logit_parts(parts: LogitParts) -> None:
+    """Draw what each head adds to the logit, and what is likeliest after each layer."""
+    run, _, attribution, after = parts
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         head_map(run, "model_adds", attribution.heads.tolist(), chosen_in_text(run), "adds to the logit")
-        lead = "The logit" if rival is None else "The difference of the logits"
         st.caption(
-            f"{lead}, {number(attribution.value)}, is the sum of what all heads, all feed-forward layers, the word "
-            f"itself and {SOURCE_LABELS['biases']} add. {attribution.note}"
+            f"The logit is the sum of what all heads, all feed-forward layers, the word itself and "
+            f"{SOURCE_LABELS['biases']} add. {attribution.note}"
         )
     with right:
         added = {format_source(source.name): float(source.vectors) for source in attribution.sources}
@@ -74,16 +100,25 @@ def logit_by_part(run: ModelRun, request: RunRequest) -> None:
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
 
-def patch_heads(run: ModelRun, request: RunRequest) -> None:
-    """Draw what the answer becomes when one head is as in a second sentence."""
-    st.markdown("One head is taken over from a run on a second sentence. What becomes of the answer?")
+class PatchedHeads(NamedTuple):
+    """What the model's answer becomes with each head as in a second sentence; no effects = answer says why."""
+
+    run: ModelRun
+    answer: str
+    title: str = ""
+    effects: Effects | None = None
+    with_chosen: str = ""
+
+
+def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
+    """Let a person type a second sentence; return what the answer becomes when one head is as in that."""
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
         word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
-            return
+            return PatchedHeads(run, "Type a second sentence: then each head is taken over from it, one at a time.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
         question = word, rival, position
@@ -91,8 +126,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> None:
             run, ("patched", second, *question), lambda: _patched(run, study, second_inputs, inputs, *question)
         )
     except ValueError as error:
-        st.info(f"Nothing can be patched: {error_markdown(error)}.")
-        return
+        return PatchedHeads(run, f"Nothing can be patched: {error_markdown(error)}.")
     selection = chosen_in_text(run)
     chosen = selection.layer, selection.head
     largest = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
@@ -105,14 +139,21 @@ def patch_heads(run: ModelRun, request: RunRequest) -> None:
     if word is None:
         answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
     else:
-        ids = [word] if rival is None else [word, rival]
-        words = " less that of ".join(literal(token.strip()) for token in readable(pretrained.tokenizer, ids))
+        words = _words_of(pretrained.tokenizer, word, rival)
         lead = f"{words} comes {'next ' * (position == -1)}with" if rival is None else f"The probability of {words} is"
         answer = f"{lead} {before} here, {'with ' * (rival is None)}{goal} after the second sentence."
-    with_chosen = f" With {effect_of(chosen)}." if chosen != largest else ""
-    st.markdown(f"{answer} With {effect_of(largest)}.{with_chosen}")
+    with_chosen = f"With {effect_of(chosen)}." if chosen != largest else ""
     title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
-    head_map(run, "model_patched", (100 * effects.change).tolist(), selection, title)
+    return PatchedHeads(run, f"{answer} With {effect_of(largest)}.", title, effects, with_chosen)
+
+
+def draw_patched_heads(patched: PatchedHeads) -> None:
+    """Draw how far each head of the second sentence moves the answer."""
+    if patched.effects is not None:
+        change = (100 * patched.effects.change).tolist()
+        head_map(patched.run, "model_patched", change, chosen_in_text(patched.run), patched.title)
+        if patched.with_chosen:
+            st.markdown(patched.with_chosen)
 
 
 def _patched(

@@ -186,26 +186,40 @@ SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 COMPARED = Field(glance.NAME, "other_what", INPUT, address="compare", **slugs(input=INPUT, model=MODEL))
 
 
-def side_by_side(run: ModelRun, request: RunRequest | None) -> None:
-    """Let a person choose a second run and draw both, head for head."""
+def choose_second_run(request: RunRequest | None) -> ModelRun | None:
+    """Let a person choose a second run; None = there is none yet."""
     if request is not None:
         single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
     try:
         second = _second_run(request)
     except ModelError as error:
         st.error(error_markdown(error), icon=":material/error:")
-        return
-    if second is None:
-        return
-    for note in second.notes:
+        return None
+    for note in second.notes if second else ():
         st.info(error_markdown(note))
+    return second
+
+
+def describe_pair(run: ModelRun, second: ModelRun) -> str:
+    """Return what the chosen head does in the first run, and what the same one does in the second, in a sentence."""
+    selection = glance.chosen(run)
+    nearest = glance.nearest(second, selection)
+    first, other = (_does(run, selection), _does(second, nearest))
+    return f"Layer {selection.layer + 1}, head {selection.head + 1}: {first} here; {other} in the second run."
+
+
+def _does(run: ModelRun, selection: glance.Selection) -> str:
+    return core.describe_head(glance.summaries_of(run, selection.group)[selection.layer][selection.head])
+
+
+def side_by_side(run: ModelRun, second: ModelRun) -> None:
+    """Draw all heads of two runs, head for head."""
     selection = glance.chosen(run)
     sides = zip(st.columns(2, gap="large"), (run, second), (selection, glance.nearest(second, selection)), strict=True)
     for column, displayed, selected in sides:
         with column:
-            does = core.describe_head(glance.summaries_of(displayed, selected.group)[selected.layer][selected.head])
             model = error_markdown(DISPLAY_NAMES.get(displayed.model, displayed.model))
-            st.markdown(f"**{model}**, layer {selected.layer + 1}, head {selected.head + 1}: {does}")
+            st.markdown(f"**{model}**, layer {selected.layer + 1}, head {selected.head + 1}")
             glance.glance_picture(displayed, selected, width=520)
 
 

@@ -15,7 +15,9 @@ def answer(runs: Runs) -> str:
     """Say where the chosen token looks most."""
     selection, layers = chosen_layers(runs.changed)
     trace = layers[selection.layer]
-    return "" if is_off(trace, selection.head) else f"{describe_look(runs.changed, trace, selection)}."
+    if is_off(trace, selection.head):
+        return "It is switched off: all its weights count for nothing."
+    return f"{describe_look(runs.changed, trace, selection)}."
 
 
 def draw(runs: Runs) -> None:

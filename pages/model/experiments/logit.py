@@ -1,19 +1,21 @@
 """Which head makes it say this word? What each head and layer adds to the logit."""
 
-from pages.model.effects import logit_by_part
-from pages.model.runs import Need, Runs, draw_model
+from pages.model.effects import LogitParts, describe_logit, draw_logit_parts, take_logit_apart
+from pages.model.runs import Need, draw_model
 
 
-def draw_input() -> Runs:
-    """Draw the choice of a model and its text."""
-    return draw_model(Need.WORDS, Need.SINGLE_STACK)
+def draw_input() -> LogitParts | str:
+    """Draw the choice of a model, its text and a word; return what adds up to its logit, or why that is not known."""
+    runs = draw_model(Need.WORDS, Need.SINGLE_STACK)
+    return take_logit_apart(runs.run, runs.model_request)
 
 
-def answer(_: Runs) -> str:
-    """Leave the answer to the drawing, which asks for the word."""
-    return ""
+def answer(parts: LogitParts | str) -> str:
+    """Say which head adds most to the logit."""
+    return parts if isinstance(parts, str) else describe_logit(parts)
 
 
-def draw(runs: Runs) -> None:
+def draw(parts: LogitParts | str) -> None:
     """Draw what each head adds, and what is likeliest after each layer."""
-    logit_by_part(runs.run, runs.model_request)
+    if not isinstance(parts, str):
+        draw_logit_parts(parts)

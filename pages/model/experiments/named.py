@@ -13,10 +13,10 @@ def answer(runs: Runs) -> str:
     """Say how many heads have a name."""
     try:
         heads = heads_of(runs.model_request)
-    except ValueError:  # the drawing tells it
-        return ""
+    except ValueError:
+        return "The model cannot read the sentences by which heads get their names."
     if not heads.means:
-        return ""
+        return "No head has a name without the sentences and random words."
     names = heads.columns()["name"]
     return f"Of {len(names)} heads, {sum(map(bool, names))} clearly do something that has a name."
 

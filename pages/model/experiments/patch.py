@@ -1,19 +1,20 @@
-"""What if one head had read another sentence? Parts of a second run are put into the first."""
+"""What if one head had read another sentence? Heads of a second run are put into the first."""
 
-from pages.model.effects import patch_heads
-from pages.model.runs import Need, Runs, draw_model
-
-
-def draw_input() -> Runs:
-    """Draw the choice of a model and its text."""
-    return draw_model(Need.SINGLE_STACK)
+from pages.model.effects import PatchedHeads, draw_patched_heads, patch_heads
+from pages.model.runs import Need, draw_model
 
 
-def answer(_: Runs) -> str:
-    """Leave the answer to the drawing, which asks for the second sentence."""
-    return ""
+def draw_input() -> PatchedHeads:
+    """Draw the choice of a model, its text and a second one; return what becomes of the answer."""
+    runs = draw_model(Need.SINGLE_STACK)
+    return patch_heads(runs.run, runs.model_request)
 
 
-def draw(runs: Runs) -> None:
-    """Draw what becomes of the answer with one part of the second run."""
-    patch_heads(runs.run, runs.model_request)
+def answer(patched: PatchedHeads) -> str:
+    """Say what the answer becomes with the head that moves it most."""
+    return patched.answer
+
+
+def draw(patched: PatchedHeads) -> None:
+    """Draw what becomes of the answer with each head of the second run."""
+    draw_patched_heads(patched)

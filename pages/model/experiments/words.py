@@ -23,7 +23,7 @@ def answer(runs: Runs) -> str:
         (token,) = expected(logits, generation.pretrained.tokenizer, n=1).likeliest
         text, probability = literal(token.text.strip("␣")), percent(token.probability)
         return f"After {text_before(generation)}: most likely {text}, {probability}."
-    return ""
+    return "It says nothing of this text."
 
 
 def draw(runs: Runs) -> None:

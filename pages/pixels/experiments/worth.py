@@ -29,7 +29,7 @@ def draw_input() -> dict[str, Any]:
 def answer(cards: dict[str, Any]) -> str:
     """Compare the errors of attention and of the fair control."""
     if not {screen.PLAIN, screen.SELF_ONLY} <= set(cards):
-        return ""
+        return "The figures of attention and of its fair control are not there."
     control, attention = (
         readout.mean_errors(cards[name], TEST_ACCURACY, 10_000) for name in (screen.SELF_ONLY, screen.PLAIN)
     )

@@ -57,7 +57,7 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
         ("tab=heads", "heads", "The most similar heads"),
         ("tab=alike", "heads", "The most similar heads"),
         ("tab=layers", "layers", "Attention rollout multiplies"),
-        ("tab=pair", "pair", ", layer 4, head 6: "),
+        ("tab=pair", "pair", "in the second run"),
         ("tab=why", "why", "On the key’s side"),
         ("tab=without", "without", "High weights cannot tell"),
         ("tab=words", "words", "Click a token to say it"),
@@ -142,10 +142,11 @@ def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
     pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     car = study.attribute(MARY, metric=lambda out: out.logit(" car"))
-    assert f"The logit, {car.value:.2f}, is the sum" in text_of(page)
+    adds = float(car.heads.flatten()[car.heads.abs().argmax()])
+    assert f"moves the logit of `car` most: by {adds:+.2f} of {car.value:.2f}.".replace("-", "−") in text_of(page)
     gap = study.attribute(MARY, metric=lambda out: out.logit(" car") - out.logit(" hat"))
     page = set_value(page.text_input(key="model_effect_rather"), "hat")
-    assert f"The difference of the logits, {gap.value:.2f}, is the sum" in text_of(page)
+    assert re.search(rf"logit of `car` less that of `hat` most: by \S+ of {gap.value:.2f}", text_of(page))
     parts = "what all heads, all feed-forward layers, the word itself and constants add"
     assert parts in text_of(page), "all of these"
     assert sum(float(one.vectors) for one in gap.sources) == pytest.approx(gap.value, abs=1e-4)

@@ -22,6 +22,7 @@ SCRIPT = """
 from importlib import import_module
 
 import streamlit as st
+from pages.model.effects import patch_heads, take_logit_apart
 from pages.model.input import choose_input
 from pages.model.runs import runs_of
 from ui.model_runs import RunRequest, pretrained_of, run_of
@@ -30,9 +31,12 @@ key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
     runs = runs_of(run_of(key, given), RunRequest(key, given))
-    experiment = import_module("pages.model.experiments." + st.query_params["part"])
-    st.markdown(experiment.answer(runs))
-    experiment.draw(runs)
+    part = st.query_params["part"]
+    experiment = import_module("pages.model.experiments." + part)
+    take = {"logit": take_logit_apart, "patch": patch_heads}.get(part, lambda *_: runs)
+    inputs = take(runs.run, runs.request)
+    st.markdown(experiment.answer(inputs))
+    experiment.draw(inputs)
 """
 TEXT = "The animal was too tired."
 
