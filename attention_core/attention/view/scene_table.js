@@ -18,13 +18,13 @@ class TableLayout extends SceneLayout {
     const scale = clamp(width / 1150, 0.8, 1.4), n = keys.length, isSmall = width < NARROW, isTight = n > TIGHT_ROWS;
     const isLong = this.longest(keys) + this.longest(values) > MAX_LARGE;
     const size = Math.max(isSmall ? 16 : Math.round((isTight ? 16 : isLong ? 18 : 21) * scale), this.smallest), line = Math.round(1.35 * size);
-    const longest = (texts) => this.longest(texts) * size + 12;
+    const longest = (texts) => this.longest(texts) * size + 12, headerSize = Math.max(15, 0.8 * size, this.smallest);
     const long = (isSmall ? 0.28 : 0.14) * width, number = isSmall ? 5 : 3.3 * size, top = Math.round(1.2 * line) + 6;
     const row = isSmall ? 2 * line + 10 : line + (isTight ? 8 : 16 * scale), box = { w: isSmall ? 0.22 * width : clamp(0.21 * width, 120, 360) };
     const room = width - long - number - box.w - (isSmall ? 40 : 0.1 * width), beside = isSmall ? 0 : clamp(longest(values), 60, Math.max(0.36 * room, room - longest(keys)));
-    const right = Math.min(room - beside, Math.max(longest(keys), this.measure(header) * 0.8 * size)), columnLeft = right + 10, valueLeft = columnLeft + long + number;
+    const right = Math.min(room - beside, Math.max(longest(keys), this.measure(header) * headerSize + 4, 88)), columnLeft = right + 10, valueLeft = columnLeft + long + number;
     box.h = clamp(0.6 * n * row, 84, 280 * scale);
-    Object.assign(this, { scale: 1, querySize: isSmall ? 18 : size, isSmall, top, size, line, width, row, right, long, box, columnLeft, bar: 0.82 * line });
+    Object.assign(this, { scale: 1, headerSize, querySize: isSmall ? 18 : size, isSmall, top, size, line, width, row, right, long, box, columnLeft, bar: 0.82 * line });
     this.numberSize = Array(n).fill(Math.max(Math.round(0.85 * size), this.smallest));
     const tops = keys.map((_, index) => top + index * row), high = { h: line };
     this.words = tops.map((y) => ({ x: 0, y, w: right, ...high }));
@@ -46,7 +46,7 @@ class TableDrawing extends SceneDrawing {
 
   draw(state) {
     super.draw(state);
-    const { layout, data } = this, { box, top, columnLeft, values, right, smallest } = layout, size = Math.max(15, 0.8 * layout.size, smallest);
+    const { layout, data } = this, { box, top, columnLeft, values, right, headerSize: size } = layout;
     const alpha = 0.85, y = top / 2 - 2, query = cutText(data.queries[state.row], Math.floor(box.w / (0.5 * size)));
     this.write(keysHeader(data), right, y, { align: "right", size, alpha });
     if (!layout.isSmall) this.write(`values: ${data.names[1]}`, values[0].x + 4, y, { size, alpha });
