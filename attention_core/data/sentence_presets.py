@@ -101,9 +101,9 @@ FAITHFUL |= {
 """French in which nothing of these sentences is lost -> the sentence."""
 
 LAYERED = {
+    "Who was tired": "The child didn't eat because he was too tired.",
     "Who helped whom": "Tom helped Mary.",
     "Adjective after noun": "The red car is in front of the house.",
-    "Who was tired": "The child didn't eat because he was too tired.",
     "ne … pas": "I don't know where he bought this book.",
     "Word pieces": "The photographer forgot his camera.",
 }

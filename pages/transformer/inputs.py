@@ -1,19 +1,21 @@
 """What one changes in an experiment of the page: the sentence, and the head that is looked at."""
 
+import html
 import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
+from torch import Tensor
 
 from attention_core import AttentionTrace
 from attention_core.data.sentence_presets import LAYERED
-from attention_core.explain.heads import describe_head, summarise
-from attention_core.inference.translation import WordView
+from attention_core.explain.heads import describe_head, far_look, summarise
+from attention_core.inference.translation import WordView, read_source
 from pages.transformer import reading as page
-from pages.transformer.first_screen import draw_edited_note
 from ui.computed import model_or_stop
+from ui.edits import WeightsRow
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.layout import stop_run
 from ui.player import export_bar
@@ -26,7 +28,8 @@ QUERIES_AND_KEYS = {
     "decoder": "Each French piece asks the French up to it, never what comes after",
     "cross": "Each French piece asks all English pieces",
 }
-QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
+FARTHEST = -1  # in place of a query: the one that looks hardest at a piece far away
+QUERY = Field(page.NAME, "query", FARTHEST, address="query", parse=whole_number)
 
 
 class ChosenHead(NamedTuple):
@@ -43,15 +46,27 @@ class ChosenHead(NamedTuple):
         return () if self.head.kind == "decoder" else (self.trace.n_keys - 1,)
 
     @property
+    def weights(self) -> Tensor:
+        """Its weights, (n_queries, n_keys)."""
+        return self.trace.weights(self.head.head)
+
+    @property
     def habit(self) -> str:
         """What it mostly does, in a few words."""
         return describe_head(summarise(self.trace, self.head.head, self.ignored_keys))
 
 
+def weights_row(chosen: ChosenHead, query: int) -> WeightsRow:
+    """Return the weights of one of its queries, for a person to change."""
+    head = chosen.head
+    name, text = head.attention_name, chosen.reading.text
+    return WeightsRow(page.EDITS, chosen.trace, [query], head.head, name, text, f"{head.label}: ")
+
+
 def draw_sentence() -> str | None:
     """Draw the box of the sentence; return the sentence, None where there is none."""
     with st.container(key="experiment_input"):
-        return sentence_box(page.NAME, LAYERED)
+        return sentence_box(page.NAME, LAYERED, on_change=QUERY.reset)
 
 
 def draw_reading() -> page.Reading:
@@ -66,11 +81,30 @@ def draw_reading() -> page.Reading:
     return reading
 
 
+def draw_edited_note(reading: page.Reading) -> None:
+    """Say that attention is changed, if it is, and what the model says as trained."""
+    if not reading.edits:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("Its attention is changed.", width="content")
+        (trained,) = page.translate_sources(page.Reading(reading.text, {}), read_source(reading.text))
+        st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
+        st.button("Everything as trained", key="transformer_restore", on_click=page.EDITS.reset)
+
+
 def chosen_head(reading: page.Reading) -> ChosenHead:
     """Return the head that the address names, as it reads a sentence."""
     head = page.CHOSEN.value
     trace = page.traces(reading)[head[:2]]
-    return ChosenHead(reading, head, trace, min(QUERY.value, trace.n_queries - 1))
+    query = _farthest_query(head, trace) if QUERY.value == FARTHEST else QUERY.value
+    return ChosenHead(reading, head, trace, min(query, trace.n_queries - 1))
+
+
+def _farthest_query(head: page.TransformerHead, trace: AttentionTrace) -> int:
+    """Return the query that looks hardest at a key far away, neither the start nor the end; the middle without one."""
+    edge = 0 if head.kind == "decoder" else trace.n_keys - 1
+    look = far_look([trace], {edge}, {(0, head.head)})
+    return look.query if look else trace.n_queries // 2
 
 
 def draw_choice(reading: page.Reading, *, switch: bool = False) -> ChosenHead:
@@ -105,7 +139,7 @@ def draw_arcs(chosen: ChosenHead, change: Callable[[int, float | None], None] | 
         target=labels,
         source=list(keys.labels),
         keys=list(keys.labels),
-        weights=chosen.trace.weights(chosen.head.head),
+        weights=chosen.weights,
         probabilities=[math.nan] * len(labels),
         first_piece=list(range(len(labels))),
         first_key=list(range(len(keys))),

@@ -14,6 +14,8 @@ NAME = "transformer"
 TRANSLATOR = "transformer"
 MODEL = f"translator-{TRANSLATOR}"
 CONFIG = TransformerConfig()
+SMALLEST_CHANGE = 0.001
+"""The share below which numbers count as the same."""
 CHOICES = {
     "kind": ("Attention of", KINDS),
     "layer": ("Layer", range(CONFIG.n_layers)),
@@ -58,7 +60,7 @@ def _parse_head(text: str) -> TransformerHead:
 CHOSEN = Field(
     NAME,
     "chosen",
-    TransformerHead("encoder", 2, 0),  # where every word looks one back
+    TransformerHead("decoder", 2, 1),  # which looks at who is meant by *il*
     address="head",
     parse=_parse_head,
     text=lambda head: f"{head.attention_name}-{head.head + 1}",

@@ -28,7 +28,7 @@ SHOWN = {
     "memory": (".st-key-memory_scene", False, EXAMPLES),
     "matter": (".st-key-matter_scene", False, EXAMPLES),
     "translate": (".st-key-translate_pair", False, EXAMPLES),
-    "transformer": (".st-key-transformer_orders", True, EXAMPLES),
+    "transformer": (".st-key-transformer_head_scene", False, EXAMPLES),
     "pixels": (DIGITS, True, PRESETS),
     "find": (DIGITS, True, PRESETS),
     "read": (ANSWER, False, PRESETS),

@@ -4,9 +4,9 @@ import streamlit as st
 
 from attention_core.inference.translation import piece_probabilities, read_source
 from pages.transformer import reading as page
-from pages.transformer.inputs import ChosenHead, draw_arcs, draw_choice, draw_reading
+from pages.transformer.inputs import ChosenHead, draw_arcs, draw_choice, draw_reading, weights_row
 from ui.computed import cached_computation
-from ui.edits import WeightsRow, show_weights_difference, weight_editor
+from ui.edits import show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.translators import show_next_word, translation
 
@@ -35,7 +35,7 @@ def draw(chosen: ChosenHead) -> None:
     """Draw the arcs, which can be changed, and what becomes of the translation."""
     reading, head, trace, query = chosen
     queries, keys = trace.story.query_axis.labels, trace.story.key_axis.labels
-    row = WeightsRow(page.EDITS, trace, [query], head.head, head.attention_name, reading.text, f"{head.label}: ")
+    row = weights_row(chosen, query)
     left, right = st.columns(2, gap="large")
     with left:
         draw_arcs(chosen, lambda key, weight: row.set_weight([key], weight) if key in row.keys else None)

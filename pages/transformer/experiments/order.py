@@ -11,7 +11,7 @@ from attention_core.device import to_array
 from attention_core.inference.next_word import named_mask, reversed_line
 from pages.transformer import next_words
 from pages.transformer.charts import RowText, mask_chart
-from pages.transformer.first_screen import SMALLEST_CHANGE
+from pages.transformer.reading import SMALLEST_CHANGE
 from ui.chart import draw_chart
 from ui.labels import note
 from ui.layout import section

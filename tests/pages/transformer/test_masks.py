@@ -10,14 +10,14 @@ from attention_core.weights import read_card
 from pages.transformer.experiments.mask import N
 from tests.support.app import charts, frames, html_of, open_question, set_fields, text_of
 
-NAME = "transformer"
+NAME, TOM = "transformer", "Tom helped Mary."
 LONG = "I do not know why the old man in the small house near the river did not want to go home with us ."
 
 
 @pytest.fixture
 def mask(visit):
     """The experiment of the mask."""
-    return visit(NAME, question="mask")
+    return visit(NAME, text=TOM, question="mask")
 
 
 def cells(page) -> np.ndarray:
@@ -77,13 +77,13 @@ def test_cells_are_painted_and_another_mask_forgets_them(mask):
 
 @pytest.mark.parametrize("painted", ["999", "1.x", "-3"])
 def test_what_no_cell_is_is_told(visit, painted):
-    page = visit(NAME, question="mask", painted=painted)
+    page = visit(NAME, text=TOM, question="mask", painted=painted)
     assert page.session_state[f"{NAME}_painted"] == []
     assert page.toast
 
 
 def test_over_the_queries_columns_add_up_to_1_and_the_future_gets_in(visit):
-    page = visit(NAME, question="axis")
+    page = visit(NAME, text=TOM, question="axis")
     over_keys, over_queries = texts_behind(page)
     assert over_keys[0] == ["sum", *["1.00"] * 5]
     assert over_queries[0][1:] != ["1.00"] * 5
@@ -97,7 +97,7 @@ def test_over_the_queries_columns_add_up_to_1_and_the_future_gets_in(visit):
 
 
 def test_one_word_at_a_time_without_a_mask_says_what_all_at_once_say_with_it(visit):
-    page = visit(NAME, question="forcing", read="4")
+    page = visit(NAME, text=TOM, question="forcing", read="4")
     at_once, word_by_word, given = texts_behind(page)[0]
     assert at_once[1:] == word_by_word[1:]
     assert given[1:] == ["Tom", "helped", "Mary", ".", ""]
@@ -109,7 +109,7 @@ def test_one_word_at_a_time_without_a_mask_says_what_all_at_once_say_with_it(vis
 
 
 def test_under_a_mask_two_layers_tell_orders_apart_without_positions(visit):
-    page = visit(NAME, question="order")
+    page = visit(NAME, text=TOM, question="order")
     without, masked = texts_behind(page)
     assert without[0][1:] == without[1][1:] == ["0%"] * 5
     assert masked[0][-1] == "0%"

@@ -1,18 +1,22 @@
-"""Inside a transformer, without a browser: two orders, heads, steps, edits, positions, cost, bad input."""
+"""Inside a transformer, without a browser: the scene, two orders, heads, steps, edits, cost, bad input."""
 
 import json
 import re
 
 import pytest
+import torch
 
+from attention_core import DropHead
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.evaluate import translation_figures as training
 from attention_core.evaluate import variants
 from attention_core.inference.translation import read_source
 from pages.transformer import cost
 from pages.transformer.experiments.twice import ROWS
+from pages.transformer.reading import Reading, traces
 from tests.support import app as tools
 from tests.support.app import charts, html_of, html_with, leave_and_return, open_page, open_question, outcome, text_of
+from ui.edits import ListedEdit
 
 PAGE, NAME = "pages/transformer/page.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -42,7 +46,8 @@ def typed(page, text):
 
 
 def orders(page) -> dict:
-    """Return what the first screen draws of the two orders."""
+    """Return what the experiment draws of the two orders; it is opened."""
+    open_question(page, "shuffle")
     return next(
         json.loads(each.proto.json) for each in page.get("bidi_component") if "two_orders" in each.proto.component_name
     )
@@ -72,7 +77,7 @@ def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(pa
     page.segmented_control(key=f"{NAME}_head").set_value(4)
     settled(page)
     assert "**Layer 3, head 5**" in text_of(page)
-    assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
+    assert page.query_params["head"] in ("decoder-3-5", ["decoder-3-5"])
     asked = {}
     for kind in ("encoder", "decoder", "cross"):
         page.segmented_control(key=f"{NAME}_kind").set_value(kind)
@@ -82,7 +87,7 @@ def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(pa
     assert asked["cross"].startswith("Each French piece asks all English")
 
 
-@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
+@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 2")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
     assert shown in text_of(open_question(open_page(app, PAGE), "heads"))
@@ -107,7 +112,7 @@ def test_a_head_is_switched_off_and_on_again(page):
     open_question(page, "off")
     page.button(key=f"{NAME}_switch").click()
     settled(page)
-    assert page.checkbox(key=f"{NAME}_edit_0").label == "Encoder, layer 3, head 1: switched off"
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "Decoder, layer 3, head 2: switched off"
     assert page.button(key=f"{NAME}_switch").label == "Switch on"
     page.button(key=f"{NAME}_edits_undo").click()
     settled(page)
@@ -123,8 +128,9 @@ CROSS = ".".join(f"cross-{layer}-{head}" for layer in range(1, 4) for head in ra
 
 
 def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translation(visit):
-    trained = french(visit(NAME))
-    page = visit(NAME, off=CROSS)
+    text = LAYERED["Who helped whom"]
+    trained = french(visit(NAME, text=text))
+    page = visit(NAME, off=CROSS, text=text)
     assert len(page.session_state[f"{NAME}_edits"]) == 18
     assert "off" not in page.query_params
     assert french(page) != trained
@@ -139,8 +145,8 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     open_question(settled(page), "off")
     page.button(key=f"{NAME}_cut").click()
     first = settled(page).session_state[f"{NAME}_edits"][0]
-    assert (first.attention, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
-    assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 3, head 1: ")
+    assert (first.attention, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 1, 0.0)
+    assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 3, head 2: ")
     page.number_input(key=f"{NAME}_weight").set_value(60.0)
     assert dict(settled(page).session_state[f"{NAME}_edits"][0].edit.weights)[first.edit.weights[0][0]] == 0.6
     page.selectbox(key=f"{NAME}_row_of").set_value(0)
@@ -154,6 +160,7 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
 
 
 def test_only_positions_tell_orders_apart_and_a_button_gives_one_that_is_not_there(page):
+    typed(page, LAYERED["Who helped whom"])
     assert french(page) == [["Tom a aidé Mary."] * 2, ["Tom a aidé Mary.", "Mary a aidé Tom."]]
     without, with_positions = (way["changed"] for way in orders(page)["ways"])
     assert max(without) < 1e-4
@@ -169,15 +176,14 @@ def test_only_positions_tell_orders_apart_and_a_button_gives_one_that_is_not_the
     for text in ("Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""):
         page.text_input(key=TEXT).set_value(text).run()
         for name in ("shuffle", "reverse") * 3:
-            button = page.button(key=f"{NAME}_{name}")
-            if button.disabled:
+            before = orders(page)["order"] if text else []
+            if not text or (button := page.button(key=f"{NAME}_{name}")).disabled:
                 continue
-            before = orders(page)["order"]
             button.click()
             drawn = orders(settled(page))
             words = [drawn["labels"][place] for place in drawn["order"]]
             assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
-        assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
+        assert not text or page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
 
 
 @pytest.mark.parametrize(
@@ -215,16 +221,57 @@ def test_words_tell_of_the_number_that_was_clicked(page):
             assert "_{3," in "".join(one.value for one in settled(page).latex), "of another row, the heaviest"
 
 
-def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
+def scene(page) -> dict:
+    return tools.data_of(page, f"{NAME}_head_scene")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_scene_is_the_chosen_head_s_and_hides_what_is_masked(visit, kind):
+    page = visit(NAME, head=f"{kind}-2-3")
+    trace = traces(Reading(LAYERED["Who was tired"], {}))[kind, 1]
+    data, mask = scene(page), trace.allowed(2, range(trace.n_queries))
+    assert data["keys"] == trace.story.key_axis.labels
+    assert torch.allclose(torch.tensor(data["weights"]), trace.weights(2), atol=1e-4)
+    hidden = [[score is None for score in row] for row in data["scores"]]
+    assert hidden == ((~mask).tolist() if mask is not None else [[False] * trace.n_keys] * trace.n_queries)
+    assert (kind == "decoder") == any(map(any, hidden))
+    assert (data["answers"] is None) == (kind == "encoder")
+    if kind != "encoder":
+        said = [next(text for text, _, is_said in likeliest if is_said) for likeliest in data["answers"]]
+        assert said[:3] == data["queries"][:3] == ["l'", "enfant", "n'"], "each row is called after what it says"
+
+
+def test_page_opens_on_whom_il_means(page):
+    data = scene(page)
+    weights = data["weights"][data["query"]]
+    assert (data["queries"][data["query"]], data["keys"][weights.index(max(weights))]) == ("il", "enfant")
+
+
+def test_over_many_pieces_arcs_stand_in_the_scene_s_place(visit):
+    page = visit(NAME, head="encoder-1-1", text="the red car and " * 8)
+    assert tools.data_of(page, f"{NAME}_words")
+    assert not page.error
+
+
+def test_a_key_that_is_crossed_out_changes_what_is_said_in_the_scene(page):
+    before = scene(page)
+    off = ListedEdit(DropHead(1), "off", "decoder-3")
+    page.session_state[f"{NAME}_edits"] = (off,)
+    after = scene(settled(page))
+    assert after["isEdited"]
+    assert not before["isEdited"]
+    assert after["answers"] != before["answers"]
+
+
+def test_the_surprise_asks_first_and_the_head_looks_at_another_noun_than_the_pronoun_means(page):
     page.button(key=f"{NAME}_try").click()
-    settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(1)
+    assert scene(settled(page))["covered"]
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(0)
     settled(page)
-    assert page.text_input(key=TEXT).value == "The cat is under the table."
-    (typed_without, moved_without), (_, moved) = french(page)
-    assert typed_without == moved_without != moved
-    verdict = page.info[0].value
-    assert "You guessed: A heap of French words. **Not so:** Both orders become *Le chat est sous la table.*" in verdict
-    assert "becomes *La table est sous le chat.*" in verdict
+    assert page.text_input(key=TEXT).value == "The child didn't eat the apple because it was too old."
+    data = scene(page)
+    assert (data["covered"], data["queries"][data["query"]]) == (False, "elle")
+    assert "**Not so:** It looks most at *enfant* (57%), and yet *elle* agrees with *pomme*." in page.info[0].value
 
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
@@ -259,7 +306,7 @@ def test_bad_input_is_answered_and_what_was_not_read_is_told(page):
         assert page.text_input(key=TEXT).value == text, name
     typed(page, BAD["200 words"])
     assert "words are read" in text_of(page)
-    typed(page, BAD["another alphabet"])
+    typed(open_question(page, ""), BAD["another alphabet"])
     assert "never met" in text_of(page) or "pieces" in text_of(page)
     assert "(3 of 3 words). It knows common English alone." in text_of(page)
 
@@ -272,7 +319,7 @@ def test_sentence_and_head_survive_leaving_the_page(page):
     leave_and_return(page)
     assert page.text_input(key=TEXT).value == "The dog bit the man."
     assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
-    assert "**Layer 2, head 1**" in text_of(page)
+    assert "**Layer 2, head 2**" in text_of(page)
 
 
 def test_missing_weights_cost_no_more_than_their_part(weights, start_app):

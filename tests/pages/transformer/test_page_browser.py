@@ -15,7 +15,7 @@ CELL = 0.374, 0.279  # of the chart of *Tom helped Mary.*: where the cell of sta
 @pytest.fixture
 def visitor(visit, app_url):
     """The page, opened and painted."""
-    page = visit(f"{app_url}/transformer?question=heads")
+    page = visit(f"{app_url}/transformer?text=Tom+helped+Mary.&head=encoder-3-1&question=heads")
     page.locator(HEADS).wait_for(timeout=90_000)
     settle(page)
     return page
@@ -31,9 +31,9 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
     visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
     visitor.get_by_role("button", name="Inside a transformer").click()
-    visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
+    words = visitor.locator(".words .query")
+    expect(words.nth(1)).to_have_text("dog")
     settle(visitor)
-    words = visitor.locator(".st-key-transformer_words .target button")
     words.nth(4).click()
     settle(visitor)
     expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
@@ -63,7 +63,7 @@ def test_every_experiment_fits_a_phone(visitor, app_url):
 
 
 def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
-    page = visit(f"{app_url}/transformer?question=mask")
+    page = visit(f"{app_url}/transformer?text=Tom+helped+Mary.&question=mask")
     chart = page.locator("[class*=st-key-transformer_mask_cells] svg.marks")
     chart.wait_for()
     page.get_by_text("4 can be seen, and 4 are foreseen").wait_for()
@@ -73,3 +73,23 @@ def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
         page.mouse.click(box["x"] + box["width"] * CELL[0], box["y"] + box["height"] * CELL[1])
         page.get_by_text(f"of 4 next words, {n_visible} can be seen").wait_for()
         settle(page)
+
+
+def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_out(visit, app_url):
+    page = visit(f"{app_url}/transformer")
+    say, child = page.locator(".scene .say"), page.locator("button.key", has_text="enfant")
+    expect(say).to_contain_text("Out of that mixture comes il (92%)")
+    expect(page.locator(".key.masked").first).to_have_text("il")
+    settle(page)
+    child.click()
+    expect(say).to_contain_text("Without “enfant”")
+    page.get_by_text("Its attention is changed.").wait_for()
+    settle(page)
+    page.get_by_role("button", name="as learned").click()
+    expect(say).to_contain_text("comes il (92%)")
+    settle(page)
+    page.get_by_role("button", name="Try this").click()
+    page.locator(".scene.covered").wait_for()
+    page.get_by_role("radio", name="enfant").click()
+    expect(say).to_contain_text("comes elle")
+    assert_fits(page)

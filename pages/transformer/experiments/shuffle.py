@@ -1,32 +1,29 @@
-"""The first screen: a sentence in two orders, for a transformer without positions and with them."""
+"""What if the words are shuffled? A sentence in two orders, for a transformer without positions and with them."""
 
 import base64
-import html
 from functools import partial
 
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.types import Role
+from attention_core.bounds.harmless import as_markdown
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.inference import word_orders as orders
 from attention_core.inference.translation import SourceSentence, read_source
-from pages.transformer.reading import EDITS, NAME, Reading, edited, translate_sources
+from pages.transformer.inputs import draw_reading
+from pages.transformer.reading import NAME, SMALLEST_CHANGE, Reading, edited, translate_sources
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import cached_computation
 from ui.state import Field, one_of, whole_number
-from ui.try_this import TryThis
-from ui.words import text_field
 
 HALVES = {"Without positions": False, "With positions": True}
 """By the titles of the two halves, whether the model gets the position of each piece."""
-HEAP_SENTENCE = "The cat is under the table."
 ORDERS_KEY = "transformer_orders"
 N_PICTURED = 24  # numbers of each piece that are drawn
 MAX_SEEDS = 30  # seeds that are tried for a new order
-SMALLEST_CHANGE = 0.001  # share below which numbers count as the same
 ORDER_LOST = "the order is lost"
 
 
@@ -42,12 +39,27 @@ _two_orders = component("two_orders", folder="pages/transformer")
 _compare_orders = cached_computation(on_cluster=True)(orders.compare_orders)
 
 
-def order_buttons(source: SourceSentence | None) -> None:
-    """Draw the buttons that put the words into another order; one that would change nothing is off."""
-    for label, arrangement, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        order = source and _next_order(source, arrangement)
-        button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
-        button(on_click=ORDER.set, args=(order,))
+def draw_input() -> Reading:
+    """Draw the sentence, and buttons that bring its words into another order; one that would change nothing is off."""
+    reading = draw_reading()
+    source = read_source(reading.text)
+    with st.container(horizontal=True, gap="small"):
+        for label, arrangement, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
+            order = _next_order(source, arrangement)
+            button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
+            button(on_click=ORDER.set, args=(order,))
+    return reading
+
+
+def answer(reading: Reading) -> str:
+    """Say what becomes of both orders without positions, and with them."""
+    source = read_source(reading.text)
+    order, *_ = _second_order(source)
+    if order == sorted(order):
+        return "These words have no other order. Type some more."
+    (typed, other), with_positions = (_french_of_both(reading, has_positions) for has_positions in HALVES.values())
+    alike = f"both orders become *{as_markdown(typed)}*" if typed == other else f"*{as_markdown(other)}* comes of it"
+    return f"Without positions {alike} With them, the other order becomes *{as_markdown(with_positions[1])}*"
 
 
 def _next_order(source: SourceSentence, arrangement: str) -> tuple[str, int] | None:
@@ -81,11 +93,21 @@ def _verdict(is_reordered: bool, changed: Tensor, french: list[str]) -> str:
     return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
-def two_orders(reading: Reading) -> None:
+def _french_of_both(reading: Reading, with_positions: bool) -> list[str]:
+    """Return the French of the typed order and of the other one."""
+    source = read_source(reading.text)
+    _, reordered, positions = _second_order(source)
+    reordered_reading = reading._replace(edits=orders.reordered_edits(reading.edits, positions))
+    if reordered_reading == reading:
+        return translate_sources(reading, source, reordered, with_positions=with_positions)
+    inputs = (reading, source), (reordered_reading, reordered)
+    return [translate_sources(*each, with_positions=with_positions)[0] for each in inputs]
+
+
+def draw(reading: Reading) -> None:
     """Draw each piece's numbers in the typed order and in the other, without positions and with them."""
     source = read_source(reading.text)
-    order, reordered, positions = _second_order(source)
-    reordered_reading = reading._replace(edits=orders.reordered_edits(reading.edits, positions))
+    order, *_ = _second_order(source)
     comparisons = {
         title: _compare_orders(edited(reading, with_positions=with_positions), source, order)
         for title, with_positions in HALVES.items()
@@ -98,11 +120,7 @@ def two_orders(reading: Reading) -> None:
     columns = {title: shares.tolist() for title, shares in changed.items()}
     halves = []
     for number, title in enumerate(HALVES):
-        if reordered_reading == reading:
-            french = translate_sources(reading, source, reordered, with_positions=HALVES[title])
-        else:
-            inputs = (reading, source), (reordered_reading, reordered)
-            french = [translate_sources(*each, with_positions=HALVES[title])[0] for each in inputs]
+        french = _french_of_both(reading, HALVES[title])
         verdict = _verdict(order != sorted(order), changed[title], french)
         halves.append(
             {
@@ -128,45 +146,4 @@ def two_orders(reading: Reading) -> None:
                 "ways": halves,
             },
         )
-
-
-def draw_edited_note(reading: Reading) -> None:
-    """Say that attention is changed, if it is, and what the model says as trained."""
-    if not reading.edits:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("Its attention is changed.", width="content")
-        (trained,) = translate_sources(Reading(reading.text, {}), read_source(reading.text))
-        st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
-        st.button("Everything as trained", key="transformer_restore", on_click=EDITS.reset)
-
-
-def surprise(text: str) -> TryThis:
-    """Return the page's surprise: without positions a heap of words becomes the same French as the sentence."""
-
-    def act() -> None:
-        text_field(NAME).value = HEAP_SENTENCE
-        ORDER.value = "shuffled", 0
-        EDITS.reset()
-
-    def outcome() -> tuple[int, str]:
-        source = read_source(text)
-        _, reordered, _ = _second_order(source)
-        heap = " ".join(reordered.words).removesuffix(" .")
-        (french, heap_french), (_, ordered_french) = (
-            translate_sources(Reading(text, {}), source, reordered, with_positions=with_positions)
-            for with_positions in HALVES.values()
-        )
-        if heap_french == french:
-            return 0, f"Both orders become *{french}* With positions the heap, *{heap}*, becomes *{ordered_french}*"
-        return (1 if heap_french else 2), f"*{heap}* becomes *{heap_french}*"
-
-    return TryThis(
-        f"Shuffle *{HEAP_SENTENCE}*",
-        f"*{HEAP_SENTENCE}* is thrown into a heap. What does the transformer without positions say?",
-        ("The same French as before", "A heap of French words", "Nothing"),
-        act,
-        outcome,
-        ORDERS_KEY,
-        hides=f".st-key-{ORDERS_KEY}",
-    )
+    st.caption(f"Under each word: {N_PICTURED} of its 192 numbers; the % says how much all changed.")

@@ -1,0 +1,70 @@
+"""The scene of the chosen head: what each piece asks of which others, and in the decoder the piece that comes next."""
+
+from functools import partial
+from typing import Any
+
+from attention_core.attention.edits import SetWeights
+from attention_core.attention.view.scene import scene_data
+from attention_core.charts.words import word_weights
+from attention_core.device import to_array
+from attention_core.inference import translation_scene as core
+from attention_core.inference.translation import read_source
+from pages.transformer import reading as page
+from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, weights_row
+from ui.chart import note_picture
+from ui.computed import cached_computation
+from ui.scene import draw_scene, scene_choice
+from ui.translators import translation
+from ui.try_this import GUESSING, TRY_STAGE
+
+MAX_KEYS = 24
+NOUNS = {
+    "encoder": ("piece", "English piece"),
+    "decoder": ("French piece", "French piece that is there"),
+    "cross": ("French piece", "English piece"),
+}
+SCENE = f"{page.NAME}_head"
+_answers = cached_computation(on_cluster=True)(core.scene_answers)
+
+
+def draw_head_scene(chosen: ChosenHead) -> None:
+    """Draw the scene of a head at the chosen query; over more than MAX_KEYS pieces, where each of them looks."""
+    if chosen.trace.n_keys > MAX_KEYS:
+        draw_arcs(chosen)
+        return
+
+    def on_choose() -> None:
+        choice = scene_choice(SCENE, chosen.trace.n_queries, chosen.trace.n_keys)
+        if choice is None:
+            return
+        QUERY.value = choice.row
+        row = weights_row(chosen, choice.row)
+        if choice.is_reset:
+            page.EDITS.reset()
+        elif choice.key in row.keys:
+            row.set_weight([choice.key], choice.weight)
+
+    data = _scene_data(chosen)
+    picture = partial(word_weights, data["keys"], data["queries"], to_array(chosen.weights), chosen.query, "")
+    note_picture(picture, f"{chosen.head.label}: where “{data['queries'][chosen.query]}” looks")
+    draw_scene(SCENE, data, on_choose)
+
+
+def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
+    """Return the data of a head's scene; a query of the decoder is called after the piece that it is about to say."""
+    reading, head, trace, query = chosen
+    is_decoder = head.kind != "encoder"
+    labels = page.traces(reading)["cross", head.layer].story.query_axis.labels if is_decoder else None
+    data = scene_data(trace, head.head, query_labels=labels, nouns=NOUNS[head.kind])
+    if is_decoder:
+        ids, rows = tuple(translation(page.TRANSLATOR, reading.text).ids), tuple(range(trace.n_queries))
+        data["answers"] = _answers(page.edited(reading), read_source(reading.text), ids, rows)
+        data["note"] = "Scores and weights are those of this head; what is said comes of all heads of all layers."
+    changed = {edit.query for edit in trace.edits if isinstance(edit, SetWeights) and edit.head == head.head}
+    return data | {
+        "query": query,
+        "changed": sorted(changed),
+        "isEdited": bool(reading.edits),
+        "plays": True,
+        "covered": TRY_STAGE[page.NAME].value == GUESSING,
+    }
