@@ -22,9 +22,12 @@ class SceneChoice(NamedTuple):
     is_reset: bool = False  # whether all weights are to be as learned
 
 
-def scene_choice(name: str, n_queries: int, n_keys: int) -> SceneChoice | None:
-    """Return what was chosen last in a scene of so many queries and keys; None if that is not in it."""
-    message = _last_message(name)
+def scene_choice(name: str, n_queries: int, n_keys: int, element: str = "scene") -> SceneChoice | None:
+    """Return what was chosen last in a scene of so many queries and keys; None if that is not in it.
+
+    The component's key is NAME_ELEMENT.
+    """
+    message = component_message(f"{name}_{element}", "chosen") or {}
     row, key, weight, focus = (message.get(part) for part in ("row", "cut", "weight", "focus"))
     if not (isinstance(row, int) and 0 <= row < n_queries) or (key is not None and key not in range(n_keys)):
         return None

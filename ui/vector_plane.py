@@ -11,7 +11,7 @@ from ui.state import PLAYING, Field, component_message
 
 
 class VectorPlane:
-    """A component with arrows to drag, and what the page's NAME.js draws beside them.
+    """A component with arrows to drag, and beside them the scene of their keys, as the page's NAME.js computes it.
 
     The pause is milliseconds between two messages to Python while an arrow is dragged.
     """
@@ -41,13 +41,25 @@ class VectorPlane:
         return moved if moved["revision"] == self._revision.value else None
 
     def draw(
-        self, arrows: Sequence[Sequence[float]], data: Mapping[str, Any], on_move: Callable[[], None], active: int = 0
+        self,
+        arrows: Sequence[Sequence[float]],
+        data: Mapping[str, Any],
+        on_move: Callable[[], None],
+        scene: Mapping[str, Any],
+        on_choose: Callable[[], None],
+        active: int = 0,
     ) -> None:
         """Draw it. Call it last in its fragment: it counts a message as answered when it is drawn again.
 
         The arrows' tips are (n, 2), the active one was touched last; the data are their names and kinds ("query", "key"
-        or "input"), the extent of the plane, and what NAME.js reads. After a message on_move is called.
+        or "input"), the extent of the plane, and what NAME.js reads. The scene is that of the keys, see
+        attention_core.attention.view.scene. After a message on_move is called, after a choice on_choose, see
+        scene_choice.
         """
         counters = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
-        all_data = {"arrows": arrows, "active": active, **data, **counters}
-        self._component(key=self.key, data=all_data, default={"moved": None}, on_moved_change=on_move)
+        sent = (component_message(self.key, "chosen") or {}).get("sent", 0)
+        shown = {"canChange": True, **scene, "answered": sent}
+        all_data = {"arrows": arrows, "active": active, **data, **counters, "scene": shown}
+        default = {"moved": None, "chosen": None}
+        callbacks = {"on_moved_change": on_move, "on_chosen_change": on_choose}
+        self._component(key=self.key, data=all_data, default=default, **callbacks)

@@ -1,15 +1,16 @@
-"""The first screen: two scores that disagree about the best key, and a key that is laid onto the query.
+"""The first screen: scores that disagree about the best key, and a key that is laid onto the query.
 
 The plane is a component rather than a chart because it is redrawn many times a second while an arrow is dragged.
 """
 
-import math
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.scores import SCORES
+from attention_core.attention.view.scene import scene_data
 from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -17,42 +18,68 @@ from attention_core.live_training import score_comparison as measures
 from attention_core.live_training.score_comparison import EXTENT, VECTOR_PRESETS, Vectors
 from pages.scoring import controls
 from ui.chart import note_picture
-from ui.try_this import TryThis
+from ui.edits import WeightsRow
+from ui.scene import scene_choice
+from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 RIVAL_SCORES = ("dot", "L2 distance")
 
 
-def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, shows_all: bool) -> None:
-    """Draw the arrows, and the scores of two functions or of all. Call it last, see VectorPlane.draw."""
-    query, keys, is_planar = list(vectors.query), [list(key) for key in vectors.keys], vectors.d == 2
-    shows_all, is_edited = shows_all or not is_planar, any(trace.edits for trace in traces.values())
-    visible = {name: trace for name, trace in traces.items() if shows_all or name in RIVAL_SCORES or trace.edits}
-    rows: list[dict[str, Any]] = []
-    for name, trace in visible.items():
-        numbers = {"scores": trace.scores(0)[0].tolist(), "weights": trace.weights(0)[0].tolist()}
-        rows.append({"name": name, "formula": trace.score.short, **numbers})
-    labels, names = [f"k{key + 1}" for key in range(len(keys))], list(visible)
+def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, can_cover: bool) -> None:
+    """Draw the arrows and the scene of each score, which a guess may cover. Call it last, see VectorPlane.draw."""
+    query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
+    labels = [f"k{key + 1}" for key in range(len(keys))]
     for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
-        columns = {quantity: [value for row in rows for value in row[quantity]]}
+        numbers = (getattr(trace, quantity)(0)[0].tolist() for trace in traces.values())
+        columns = {quantity: [value for row in numbers for value in row]}
         drawing = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
         note_picture(drawing, f"{quantity.capitalize()} of every key")
     data = {
         "names": ["q", *map(controls.key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
         "extent": EXTENT,
-        "functions": rows if shows_all or is_edited else None,
-        "limit": _nice_limit(max(abs(score) for row in rows for score in row["scores"])),
-        "bare": not is_planar,
+        "values": keys,
+        "bare": vectors.d != 2,
     }
-    controls.PLANE.draw([query, *keys], data, controls.on_move, active=controls.ACTIVE.value + 1)
+    covered = can_cover and TRY_STAGE[controls.NAME].value == GUESSING
+    scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
+    choose, active = partial(on_choose, traces), controls.ACTIVE.value + 1
+    controls.PLANE.draw([query, *keys], data, controls.on_move, scene, choose, active=active)
 
 
-def _nice_limit(largest: float) -> float:
-    """Return the next of 1, 2, 5, 10, 20, ... that is not below: an axis that seldom jumps while scores move."""
-    if not math.isfinite(largest) or largest <= 1:
-        return 1
-    power = 10 ** math.floor(math.log10(largest))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest)
+def scores_scene(traces: Mapping[str, AttentionTrace]) -> dict[str, Any]:
+    """Return a scene of which each row is one score of the same query and keys."""
+    names, rows = list(traces), [scene_data(trace) for trace in traces.values()]
+    joined = {name: [row[name][0] for row in rows] for name in ("scores", "weights", "cut")}
+    numbers = rows[0]["numbers"]
+    edited = [row for row, trace in enumerate(traces.values()) if trace.edits]
+    return {
+        **rows[0],
+        **joined,
+        "numbers": numbers | {"queries": numbers["queries"] * len(names)},
+        "queries": names,
+        "keys": [controls.key_name(key) for key in range(len(rows[0]["keys"]))],
+        "axes": None,
+        "formulas": [re.sub("<.*?>", "", trace.score.short) for trace in traces.values()],
+        "isSoft": True,
+        "isEdited": bool(edited),
+        "changed": edited,
+        "tour": [names.index(name) for name in RIVAL_SCORES],
+    }
+
+
+def on_choose(traces: Mapping[str, AttentionTrace]) -> None:
+    """Take another score, or change a weight of it."""
+    names, n_keys = list(traces), next(iter(traces.values())).n_keys
+    choice = scene_choice(controls.NAME, len(names), n_keys, "plane")
+    if choice is None:
+        return
+    controls.SCORE.value = name = names[choice.row]
+    if choice.is_reset:
+        controls.EDITS.reset()
+    elif choice.key is not None:
+        row = WeightsRow(controls.EDITS, traces[name], attention=name, prefix=f"{name}: ")
+        row.set_weight([choice.key], choice.weight)
 
 
 def lay_on_query() -> None:

@@ -33,10 +33,10 @@ class Comparison(NamedTuple):
     def key_names(self) -> list[str]:
         return [controls.key_name(key) for key in range(len(self.key))]
 
-    def draw_plane(self, *, shows_all: bool = False) -> None:
-        """Draw the arrows, and the scores of two functions or of all; last in a fragment, see VectorPlane.draw."""
+    def draw_plane(self, *, can_cover: bool = False) -> None:
+        """Draw the arrows and the scene of each score; last in a fragment, see VectorPlane.draw."""
         with self.container:
-            draw_plane(self.vectors, self.traces, shows_all=shows_all)
+            draw_plane(self.vectors, self.traces, can_cover=can_cover)
 
 
 def draw_comparison(key: str = "scoring_shown") -> Comparison:

@@ -9,13 +9,13 @@ from ui.try_this import try_this
 
 
 def comparison() -> None:
-    """Draw the open experiment, or two scores and the page's questions; the plane last."""
+    """Draw the open experiment, or the scores and the page's questions; the plane last."""
     if draw_experiment(NAME):
         return
     compared = draw_comparison()
     try_this(NAME, LAY_ON_QUERY)
     page_questions(NAME, None)
-    compared.draw_plane()
+    compared.draw_plane(can_cover=True)
 
 
 page_frame(

@@ -4,19 +4,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from math import ceil
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace
+from attention_core.attention.edits import SetWeights
+from attention_core.attention.view.scene import scene_data
 from attention_core.attention.wording import percent
+from attention_core.device import to_array
 from pages.vectors import problem as core
 from pages.vectors import tables as workbench
 from pages.vectors.problem import Problem
-from pages.vectors.tables import EDITS, NAME, attention
+from pages.vectors.tables import CELL, EDITS, NAME, attention, chosen_cell
+from ui.edits import WeightsRow
 from ui.labels import explain
+from ui.player import step_of
+from ui.scene import scene_choice
 from ui.state import Field
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
+from ui.try_this import GUESSING, TRY_STAGE, TryThis
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
@@ -39,8 +46,8 @@ def _on_example() -> None:
     TRY_STAGE[NAME].reset()  # the outcome of a guess was about other pairs
 
 
-def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
-    """Draw the vectors, and the weight of every pair with what has changed since the example or the last drag."""
+def show_pairs(problem: Problem, trace: AttentionTrace, *, can_cover: bool = False) -> None:
+    """Draw the vectors, and how the chosen one asks, weighs and mixes all keys; `can_cover`: a guess covers that."""
     tables = core.planar_tables(problem)
     table_of_arrow = [name for name in tables for _ in problem.tables[name]]
     kind_of_table = {"Q": "query", "K": "key", "Y": "key"}
@@ -48,33 +55,53 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
-    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
-    before = replace(workbench.example(), settings=problem.settings) if is_tried else workbench.problem_before()
-    arrows_before = [row for name in tables for row in before.tables[name].tolist()]
-    values = problem.tables["V" if problem.is_direct else "W_V"]
-    score_map, mask = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
         "kinds": [kind_of_table.get(name, "input") for name in table_of_arrow],
         "tables": table_of_arrow,
-        "given": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
+        "rows": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
         "query": problem.query_table,
         "key": problem.key_table,
         "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
-        "rows": list(trace.story.query_axis.labels),
-        "columns": list(trace.story.key_axis.labels),
-        "weights": trace.weights().tolist(),
-        "before": workbench.attention(before).weights().tolist(),
-        "from": arrows_before if np.shape(arrows_before) == np.shape(arrows) else None,
-        "map": None if score_map is None else score_map.tolist(),
-        "allowed": None if mask is None else mask.tolist(),
         "edges": core.neighbours(problem) if tables else [],
-        "soft": trace.has_softmax,
-        "neuron": problem.key_table == "X",
-        "alone": not trace.edits and _are_same_tables(problem, before, problem.tables.keys() - {*tables}),
-        "values": values.tolist() if tables and values.shape[1] == 2 else None,
+        "isNeuron": problem.key_table == "X",
+        "subject": workbench.LOADED.value,
     }
-    PLANE.draw(arrows, data, on_drag)
+    covered = can_cover and TRY_STAGE[NAME].value == GUESSING
+    scene = pairs_scene(trace) | {"query": chosen_cell(step_of(trace, "weights"))[0], "plays": True, "covered": covered}
+    PLANE.draw(arrows, data | live_numbers(problem, trace), on_drag, scene, partial(on_choose, problem, trace))
+
+
+def live_numbers(problem: Problem, trace: AttentionTrace) -> dict[str, Any]:
+    """Return what nine_pairs.js computes scores and values of; the factor is None where only Python computes scores."""
+    mask, projected = core.mask_of(problem), None if problem.is_direct else "QKV"
+    return {
+        "factor": None if trace.edits else trace.score.dot_factor(trace.key.shape[-1]),
+        "projections": projected and {letter: problem.tables[f"W_{letter}"].tolist() for letter in projected},
+        "values": to_array(trace.value_of(0)).tolist(),
+        "allowed": None if mask is None else mask.tolist(),
+    }
+
+
+def pairs_scene(trace: AttentionTrace) -> dict[str, Any]:
+    """Return the scene of all queries; without a softmax it ends at the scores."""
+    soft = trace if trace.has_softmax else replace(trace, has_softmax=True, normaliser=None, fused_context=None)
+    edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
+    state = {"isSoft": trace.has_softmax, "isEdited": bool(trace.edits), "changed": [*edited]}
+    return scene_data(soft) | state
+
+
+def on_choose(problem: Problem, trace: AttentionTrace) -> None:
+    """Take another query, or change a weight of it."""
+    choice = scene_choice(NAME, trace.n_queries, trace.n_keys, "plane")
+    if choice is None:
+        return
+    CELL.value |= {"query": choice.row}
+    if choice.is_reset:
+        EDITS.reset()
+    elif choice.key is not None and trace.has_softmax:
+        row = WeightsRow(EDITS, trace, [choice.row], input_id=workbench.describe_rows(problem), prefix="row ")
+        row.set_weight([choice.key], choice.weight)
 
 
 def on_drag() -> None:

@@ -32,10 +32,10 @@ class Workbench(NamedTuple):
         """The chosen query's label."""
         return self.trace.story.query_axis.labels[self.query]
 
-    def draw_pairs(self) -> None:
-        """Draw the arrows and the weights of their pairs; last in a fragment, see VectorPlane.draw."""
+    def draw_pairs(self, *, can_cover: bool = False) -> None:
+        """Draw the arrows and the scene of their pairs; last in a fragment, see VectorPlane.draw."""
         with self.plane:
-            screen.show_pairs(self.problem, self.trace)
+            screen.show_pairs(self.problem, self.trace, can_cover=can_cover)
 
 
 def draw_workbench(key: str = "vectors_shown") -> Workbench:

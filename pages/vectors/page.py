@@ -19,7 +19,7 @@ def workbench() -> None:
     if PRESET.value == FIRST:
         try_this(NAME, screen.ZERO_INPUT)
     page_questions(NAME, lambda: draw_numbers(bench.trace), players=(STEPS,))
-    bench.draw_pairs()
+    bench.draw_pairs(can_cover=True)
 
 
 page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which of them change.")

@@ -236,15 +236,10 @@ class ProblemPreset:
     labels: dict[str, list[str]] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)  # that differ from those of Settings
     step: str = "inputs"  # the step to open on
-    before: dict[str, str] = field(default_factory=dict)  # tables before the example moved a vector
 
     def problem(self) -> Problem:
         labels = {table: tuple(labels) for table, labels in self.labels.items()}
         return Problem(_parse_tables(self.tables), labels, Settings(**self.settings))
-
-    def problem_before(self) -> Problem:
-        """Return the problem before a vector was moved, with which the page compares."""
-        return replace(self.problem(), tables=_parse_tables(self.tables | self.before))
 
 
 def _parse_tables(tables: dict[str, str]) -> dict[str, np.ndarray]:
@@ -265,16 +260,6 @@ def planar_tables(problem: Problem) -> list[str]:
     names = dict.fromkeys((problem.query_table, problem.key_table))
     tables = [name for name in names if problem.tables[name].shape[1] == 2]
     return tables if sum(len(problem.tables[name]) for name in tables) <= MAX_ARROWS else []
-
-
-def pair_map(problem: Problem, trace: AttentionTrace) -> np.ndarray | None:
-    """Return M (d_x, d_y) with scores = x M yᵀ, x of the query table, y of the key table; None = no dot product."""
-    factor = trace.score.dot_factor(trace.key.shape[-1])
-    if factor is None:
-        return None
-    if problem.is_direct:
-        return factor * np.eye(problem.tables["Q"].shape[1])
-    return factor * problem.tables["W_Q"] @ problem.tables["W_K"].T
 
 
 @dataclass(frozen=True, eq=False)

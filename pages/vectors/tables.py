@@ -1,7 +1,6 @@
 """What a visitor has set in the workbench, and the problem that it makes."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -105,11 +104,6 @@ def is_edited() -> bool:
 def example() -> core.Problem:
     """Return the example that was loaded."""
     return core.PRESETS[LOADED.value].problem()
-
-
-def problem_before() -> core.Problem:
-    """Return the example before it moved a vector, under the present settings."""
-    return replace(core.PRESETS[LOADED.value].problem_before(), settings=problem_in_tables().settings)
 
 
 def write_tables(tables: Mapping[str, np.ndarray]) -> None:

@@ -26,8 +26,8 @@ def drag_to(page, arrow, x, y):
 
 def shares_in_table(page):
     """The shares that the dot product gives, in per cent."""
-    texts = page.locator("table[aria-label^='Dot product'] td.wide span").all_inner_texts()
-    return [0.0 if text == "almost nothing" else float(text.rstrip(" %")) for text in texts]
+    texts = page.locator(".cell.now").all_inner_texts()
+    return [float(text.lstrip("< ").rstrip("%")) for text in texts]
 
 
 def show_all(page):

@@ -123,8 +123,8 @@ def test_a_script_imports_from_its_own_folder_and_from_shared_ones(place):
 
 
 def test_a_style_sheet_beside_a_module_comes_with_it_behind_those_that_it_builds_on():
-    rules = rules_of(modules_of("pages/scoring/score_plane.js"))
-    sheets = ("attention_core/attention/view/prelude", "ui/components/vector_plane", "pages/scoring/score_plane")
+    rules = rules_of(modules_of("pages/vectors/nine_pairs.js"))
+    sheets = ("attention_core/attention/view/prelude", "ui/components/vector_plane", "ui/components/plane_scene")
     places = [rules.index(find_file(f"{sheet}.css").read_text().splitlines()[0].strip()) for sheet in sheets]
     assert places == sorted(places)
 

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from attention_core.atlas.matrix import pack
+from attention_core.attention.scores import SCORES, ScaledDot
 from attention_core.attention.view.assets import VIEW_FOLDER, bundle, modules_of
 from attention_core.attention.view.colours import ABOVE_ZERO, BLUE_ORANGE, PINKS
 from attention_core.attention.wording import percent
@@ -15,6 +17,7 @@ from attention_core.charts.heads import head_ramp
 from attention_core.charts.ramps import INK_COLOURS, VIRIDIS, Ramp
 
 PRELUDE, MATRIX = f"{VIEW_FOLDER}/prelude.js", f"{VIEW_FOLDER}/matrix_view.js"
+FORMULAS = "pages/scoring/score_formulas.js"
 PLANE, PAINT, TILES = "ui/components/vector_plane.js", "pages/atlas/atlas_paint.js", "pages/atlas/atlas_tiles.js"
 SHARES = (0, 1e-9, 1e-6, 4e-5, 0.004, 0.0094, 0.0104, 0.038, 0.04, 0.0996, 0.83, 0.994, 0.995, 0.9996, 1 - 1e-7, 1)
 
@@ -40,6 +43,17 @@ def channels(pixels) -> np.ndarray:
 def softmax(scores: list[float]) -> np.ndarray:
     powers = np.exp(np.array(scores) - max(scores, default=0)) if max(scores) > -math.inf else np.zeros(len(scores))
     return powers / (powers.sum() or 1)
+
+
+def test_scores_without_learned_numbers_are_those_of_python(compute):
+    arrows = np.random.default_rng(0).uniform(-4, 4, (5, 4, 2))
+    query, key = torch.from_numpy(arrows[:, :1]), torch.from_numpy(arrows[:, 1:])
+    names = ["dot", "scaled dot", "cosine", "L2 distance", "additive"]
+    scores_by_name = SCORES | {ScaledDot.name: ScaledDot}
+    for at, rows in enumerate(compute(FORMULAS, f"(arrows) => m.scoresOf(arrows, {names})", arrows.tolist())):
+        assert rows.pop() is None
+        for name, scores in zip(names, rows, strict=False):
+            assert scores == pytest.approx(scores_by_name[name]()(query[at], key[at])[0].tolist())
 
 
 TEXTS = {

@@ -21,6 +21,7 @@ export class Plane {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
     this.announcement = make(root, "div", { class: "said", "aria-live": "polite" });
     this.requestDraw = onceAFrame(() => this.draw());
+    this.labelPoints = [];
     this.revision = this.dragging = null;
     this.sequence = this.answered = 0;
     this.sentAt = -Infinity;
@@ -156,23 +157,28 @@ export class Plane {
 
   // A shaft, and a triangle with its tip at (x, y) as its head; a disc for an arrow of length 0.
   drawArrow(arrow, [x, y]) {
-    const length = Math.hypot(x, y), { line, head } = this.shafts[arrow];
-    const [ux, uy] = length > 1e-9 ? [x / length, -y / length] : [0, 0]; // the unit vector on the screen
-    const [tipX, tipY] = [this.x(x), this.y(y)], size = Math.min(13, length * this.perUnit), half = 0.45 * size;
-    const [baseX, baseY] = [tipX - ux * size, tipY - uy * size];
-    set(line, { d: `M${CENTRE} ${CENTRE}L${baseX} ${baseY}` });
-    line.classList.toggle("active", this.isActive(arrow));
-    set(head, length > 1e-9
-      ? { d: `M${tipX} ${tipY}L${baseX - uy * half} ${baseY + ux * half}L${baseX + uy * half} ${baseY - ux * half}Z` }
-      : { d: `M${tipX - 5} ${tipY}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
-    const [labelX, labelY] = this.findLabelPoint(arrow, [tipX, tipY], Math.atan2(uy, ux));
+    this.shafts[arrow].line.classList.toggle("active", this.isActive(arrow));
+    const { tip, outward } = this.shape(this.shafts[arrow], [x, y]), [labelX, labelY] = this.findLabelPoint(this.data.names[arrow], tip, outward);
     this.labelPoints.push([labelX, labelY]);
     set(this.labels[arrow], { x: labelX, y: labelY });
   }
 
+  // An arrow's path for where it points to; returns its tip on the screen, and its angle there.
+  shape({ line, head }, [x, y]) {
+    const length = Math.hypot(x, y);
+    const [ux, uy] = length > 1e-9 ? [x / length, -y / length] : [0, 0]; // the unit vector on the screen
+    const [tipX, tipY] = [this.x(x), this.y(y)], size = Math.min(13, length * this.perUnit), half = 0.45 * size;
+    const [baseX, baseY] = [tipX - ux * size, tipY - uy * size];
+    set(line, { d: `M${CENTRE} ${CENTRE}L${baseX} ${baseY}` });
+    set(head, length > 1e-9
+      ? { d: `M${tipX} ${tipY}L${baseX - uy * half} ${baseY + ux * half}L${baseX + uy * half} ${baseY - ux * half}Z` }
+      : { d: `M${tipX - 5} ${tipY}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
+    return { tip: [tipX, tipY], outward: Math.atan2(uy, ux) };
+  }
+
   // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
-  findLabelPoint(arrow, [tipX, tipY], outward) {
-    const height = 17, width = height + 4 * Math.max(this.data.names[arrow].length - 2, 0);
+  findLabelPoint(name, [tipX, tipY], outward) {
+    const height = 17, width = height + 4 * Math.max(name.length - 2, 0);
     const points = TURNS.map((turn) => [
       clamp(tipX + width * Math.cos(outward + turn), EDGE_ROOM, SIDE - EDGE_ROOM),
       clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),

@@ -202,12 +202,12 @@ export const isNew = (owner, ...parts) => {
   return owner.form !== before;
 };
 
-// What Streamlit calls: a root keeps its view, which gets every message and answers under a name. The time makes every
-// answer differ from the one before.
-export const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
+// What Streamlit calls: a root keeps its view, which gets every message and answers under names, each with a function. The
+// time makes every answer differ from the one before.
+export const shownBy = (View, ...answers) => ({ data, parentElement, setStateValue }) => {
   const root = parentElement.querySelector(".root");
   if (!root.isConnected) return undefined;  // it has left the page while its script was on its way
   root.view ??= new View(root);
-  root.view.adopt(data, (message) => setStateValue(answer, { ...message, at: Date.now() }));
+  root.view.adopt(data, ...answers.map((answer) => (message) => setStateValue(answer, { ...message, at: Date.now() })));
   return () => root.view.leave?.();
 };

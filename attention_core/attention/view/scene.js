@@ -16,7 +16,7 @@ const shown = (label) => (label === END ? "(end)" : label);
 const isMark = (text) => !/[\p{L}\p{N}]/u.test(text);
 
 // The context of numbers of values: each times its weight.
-const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
+export const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
 
 export const placeWord = (node, { x, y, w, h }, size) => {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });

@@ -2,7 +2,9 @@
 import { arrayOf, channelsOf, clamp, create, minus, pixelOf, putPixels } from "./prelude.js";
 import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
-const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01, LOWEST = 0.08, HIGHEST = 0.94;  // of a column's length
+export const LOWEST = 0.08;  // of a column's length
+export const HIGHEST = 0.94;
+const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01;
 
 export const mix = (from, to, share) => from + (to - from) * share;
 const rectBetween = (from, to, share) => ({
@@ -166,6 +168,9 @@ export class SceneDrawing {
     this.write("fits better ↑", 0, 10 * layout.scale, { size: 15 * layout.scale, alpha: 0.8 * alpha });
   }
 
+  // Where on the scale the columns of scores begin: those of lower ones hang.
+  get foot() { return 0; }
+
   // How high a score is on the scale, from 0 to 1.
   heightOf(score) {
     const { low, high } = this.state;
@@ -180,12 +185,12 @@ export class SceneDrawing {
     this.drawStrip(layout.strips[index], values[index], isHidden ? 0.3 : progress.open, "rgb(128 128 128 / 0.6)");
     if (isHidden || scored <= 0) return;
     const dotAlpha = scored * (1 - clamp(2.2 * progress.grow, 0, 1)), columnAlpha = progress.open * clamp(2.5 * progress.grow - 1, 0, 1);
-    const height = this.heightOf(score), share = mix(height, weight, progress.grow) * progress.score(index);
+    const { foot } = this, height = mix(foot, this.heightOf(score), progress.score(index)), share = mix(height, weight, progress.grow);
     if (dotAlpha > 0) {
-      const foot = layout.end(index, 0), end = layout.end(index, height * progress.score(index));
+      const start = layout.end(index, foot), end = layout.end(index, height);
       Object.assign(pen, { strokeStyle: tones.scores, fillStyle: tones.scores, lineWidth: 3, globalAlpha: 0.5 * dotAlpha });
       pen.beginPath();
-      pen.moveTo(foot.x, foot.y);
+      pen.moveTo(start.x, start.y);
       pen.lineTo(end.x, end.y);
       pen.stroke();
       pen.globalAlpha = dotAlpha;
@@ -204,13 +209,13 @@ export class SceneDrawing {
       if (state.held === index) Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.weights, lineWidth: 3 }).strokeRect(full.x, full.y, full.w, full.h);
     }
     pen.globalAlpha = 1;
-    const end = layout.end(index, share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.005;
+    const hangs = progress.grow < 0.5 && height < foot, end = layout.end(index, hangs && layout.isNarrow ? foot : share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.005;
     const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? 0.75 : 1) * alpha * scored;
     if (layout.isNarrow) {
       const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.numberEnd;
       this.write(text, isLong ? end.x - gap : end.x + gap, end.y, { align: isLong ? "right" : "left", size: numberSize, weight: bold, alpha: shade, hides: true });
     }
-    else this.write(text, end.x, end.y - gap - numberSize * 0.55, { align: "center", size: numberSize, weight: bold, alpha: shade, hides: true });
+    else this.write(text, end.x, end.y + (hangs ? 1 : -1) * (gap + numberSize * 0.55), { align: "center", size: numberSize, weight: bold, alpha: shade, hides: true });
   }
 
   // A score, then e to its power, then its share of the sum; one fades before the next comes.

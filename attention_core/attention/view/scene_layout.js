@@ -38,7 +38,7 @@ export class SceneLayout {
     Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf: (length, size) => Math.max(cell, length * size + beside) });
     const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + this.cellOf(measure(key), letters), 70);
     const isNarrow = Boolean(values) || width < NARROW || needed > width;
-    Object.assign(this, { isNarrow, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
+    Object.assign(this, { isNarrow, labels: queries, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys, values, header);
     else this.standInColumns(width, keys);
     this.glossSize = Math.max(isNarrow ? SMALLEST : 18 * this.scale, this.smallest);
@@ -46,9 +46,12 @@ export class SceneLayout {
     this.height = this.queries.bottom + 6;
   }
 
+  // The room beside the columns.
+  leftOf(scale) { return 50 * scale; }
+
   standInColumns(width, keys) {
     const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));
-    const left = 50 * scale, cellsOf = (letters) => lengths.map((length) => this.cellOf(length, letters));
+    const left = this.leftOf(scale, this.labels), cellsOf = (letters) => lengths.map((length) => this.cellOf(length, letters));
     let size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
     while (size > this.smallest && cellsOf(size).reduce((sum, cell) => sum + cell, left) > width) size = Math.max(this.smallest, size - 1);
     const natural = cellsOf(size);

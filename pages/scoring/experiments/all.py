@@ -30,4 +30,4 @@ def answer(compared: Comparison) -> str:
 
 def draw(compared: Comparison) -> None:
     """Draw the scores of all functions beside the plane."""
-    compared.draw_plane(shows_all=True)
+    compared.draw_plane()

@@ -24,9 +24,9 @@ def sent_data(app, name):
 def test_it_is_compared_and_has_a_field(pages):
     pages.query_params["all"] = "1"
     open_page(pages, "pages/scoring/page.py")
-    bars = sent_data(pages, "score_plane")["functions"][-1]
-    assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
-    assert sum(bars["weights"]) == pytest.approx(1)
+    scene = sent_data(pages, "score_plane")["scene"]
+    assert (scene["queries"][-1], scene["formulas"][-1]) == ("city block", CityBlock.short)
+    assert sum(scene["weights"][-1]) == pytest.approx(1, abs=1e-3)
     open_question(pages, "field")
     assert [frame for frame in frames(pages) if "ends" in frame][-1]["name"].tolist()[-1] == "city block"
 

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -14,9 +15,9 @@ PAGE = "pages/scoring/page.py"
 ALIKE = "Divided or not, about as much is found at every width."
 
 
-def all_eight(app):
-    """All functions, as they are drawn once they are asked for."""
-    return component_data(open_question(app, "all"), "score_plane")["functions"]
+def scene(page):
+    """The scene of all scores, a row each."""
+    return component_data(page, "score_plane")["scene"]
 
 
 def text(app):
@@ -30,9 +31,9 @@ def press(page, *names):
     return component_data(page, "score_plane")
 
 
-def test_the_page_arrives_with_two_answers_and_compares_printed_and_divided_scores(page):
+def test_the_page_arrives_with_all_scores_and_compares_printed_and_divided_ones(page):
     data = component_data(page, "score_plane")
-    assert (data["names"], data["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
+    assert (data["names"], data["scene"]["tour"]) == (["q", "k₁", "k₂", "k₃", "k₄"], [0, 7])
     assert "Largest weight" not in text(page)
     table = html_with(open_question(page, "printed"), "figures")
     rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
@@ -62,9 +63,9 @@ def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
 
 def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_too(page):
     names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
-    assert [function["name"] for function in all_eight(page)] == names
-    assert "Nearest to q is **k₁**" in text(page)
-    additive = next(function for function in all_eight(page) if function["name"] == "additive")["scores"]
+    assert "Nearest to q is **k₁**" in text(open_question(page, "all"))
+    assert scene(page)["queries"] == names
+    additive = scene(page)["scores"][names.index("additive")]
     fields = [frame for frame in frames(open_question(page, "field")) if "ends" in frame]
     assert [name for half in fields for name in half["name"]] == names
     open_question(page, "parameters")
@@ -75,9 +76,8 @@ def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_to
         assert (len(numbers), len(units)) == (4, 8)
         assert float(score.replace("−", "-")) == pytest.approx(additive[key], abs=0.01)
     press(page, "preset_Right angles")
-    dot = all_eight(page)[0]
-    assert dot["scores"][:2] == [0, 0]
-    assert min(dot["weights"][:2]) > 0
+    assert scene(page)["scores"][0][:2] == [0, 0]
+    assert min(scene(page)["weights"][0][:2]) > 0
 
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
@@ -96,18 +96,18 @@ def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     data = component_data(app, "score_plane")
     assert data["bare"]
     assert data["names"] == ["q", "k₁", "k₂"]
-    assert len(data["functions"]) == 8
+    assert np.shape(data["scene"]["weights"]) == (8, 2)
     assert "A field needs vectors of two numbers." in text(open_question(app, "field"))
 
 
 def test_the_arrangement_survives_leaving_the_page(page):
     keys = press(page, "preset_One long key")["arrows"][1:]
     page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
-    bars = all_eight(page)
+    weights = scene(page.run())["weights"]
     page.switch_page("pages/start/page.py").run()
     open_page(page, PAGE)
     assert component_data(page, "score_plane")["arrows"][0] == [-1.25, 0.5]
-    assert component_data(page, "score_plane")["functions"] == bars
+    assert scene(page)["weights"] == weights
 
 
 def test_a_link_reopens_an_arrangement(app):

@@ -1,11 +1,14 @@
 """The workbench in a real browser: a drag, typing into a table, leaving and coming back, a click on a cell."""
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
+NINE = re.compile(r"Only .* moved\..* 9 of 9 weights changed\. In an ordinary neuron they stay\.")
 
 
 def type_into(page, row, share, letter):
@@ -29,7 +32,7 @@ def wait_for_formula(page, cell):
 
 
 def shares(page):
-    return page.locator("td.cell b").all_inner_texts()
+    return page.locator(".cell").all_inner_texts()
 
 
 def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_draws(visit, app_url):
@@ -38,16 +41,17 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
     settle(page)
-    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
-    assert "L" in page.locator("path.ghost").get_attribute("d")
-    before = shares(page)
+    expect(page.locator(".say")).to_contain_text("x1's context is 15% of x1, 43% of x2, 43% of x3.")
+    before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] - 150, box["y"] - 60, steps=6)
-    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
+    expect(page.locator(".say")).to_have_text(NINE)
     during = shares(page)
     assert all(new != old for old, new in zip(before, during, strict=True))
+    assert "L" in page.locator("path.ghost").get_attribute("d")
+    assert page.locator("path.arrow.sum").get_attribute("d") != context
     page.mouse.up()
     page.wait_for_url("**cells=*")
     assert shares(page) == during, "Python says the same"
@@ -65,7 +69,7 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
     box = tip.bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] - 60, box["y"] - 60, steps=4)
-    expect(page.locator(".count")).to_contain_text("5 of 25 weights changed.")
+    expect(page.locator(".say")).to_contain_text("5 of 25 weights changed.")
     page.mouse.up()
     after = edges.get_attribute("d")
     assert after.count("M") == 5
@@ -79,9 +83,9 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     before = shares(page)
     type_into(page, 0, 0.55, "3")
     page.wait_for_url("**cells=*")
-    expect(page.locator("td.cell b")).not_to_have_text(before)
+    expect(page.locator(".cell")).not_to_have_text(before)
     settle(page)
-    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
+    expect(page.locator(".say")).to_have_text(NINE)
     after = shares(page)
     assert after != before
 
@@ -90,7 +94,7 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page.get_by_role("link", name="Three vectors, nine pairs").first.click()
     page.locator(".st-key-vectors_back button").click()
     wait_for_formula(page, "S_{1,2}")
-    expect(page.locator("td.cell b")).to_have_text(after)
+    expect(page.locator(".cell")).to_have_text(after)
 
     product = page.locator("canvas.moving")
     product.click(position=moving_cell(product, 2, 2))
@@ -110,5 +114,28 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
     number.press("Enter")
     words = page.locator(".st-key-vectors_edit_0 label p")
     expect(words).to_have_text("Row x3 takes 90% from x1; the others share the rest")
-    expect(page.locator("td.cell b").nth(6)).to_have_text("90%")
+    expect(page.locator(".cell").nth(6)).to_have_text("90%")
     assert words.evaluate("words => getComputedStyle(words).whiteSpace") == "normal"
+
+
+def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again(visit, app_url):
+    page = visit(f"{app_url}/vectors")
+    page.get_by_role("button", name="x3: ask from here").click()
+    expect(page.locator(".say")).to_contain_text("x3's context is 6.6% of x1, 66% of x2, 27% of x3.")
+    page.get_by_role("button", name=re.compile("x2, score 1.9.*cross it out")).click()
+    expect(page.locator(".cell").nth(7)).to_have_text("0%")
+    page.wait_for_url("**edits=*")
+    settle(page)
+    page.get_by_role("button", name="as learned").click()
+    expect(page.locator(".cell").nth(7)).to_have_text("66%")
+
+
+def test_try_this_covers_the_scene_and_then_x1_takes_a_third_of_each(visit, app_url):
+    page = visit(f"{app_url}/vectors")
+    page.locator(".tip").first.wait_for()
+    settle(page)
+    page.get_by_role("button", name="Try this").click()
+    expect(page.locator(".covered .say")).to_have_text("x1 is the query: it asks every key.")
+    expect(page.locator(".cell").first).to_have_css("opacity", "0")
+    page.get_by_text("A third from each").click()
+    expect(page.locator(".say")).to_have_text("x1 asks for nothing, and takes a third from each.")

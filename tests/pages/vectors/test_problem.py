@@ -14,6 +14,7 @@ from attention_core.attention.edits import SetWeights
 from attention_core.attention.export import trace_to_code
 from attention_core.attention.steps import step_of, steps_of
 from pages.vectors.charts import convex_hull
+from pages.vectors.first_screen import live_numbers
 from pages.vectors.problem import (
     PRESETS,
     Problem,
@@ -22,7 +23,6 @@ from pages.vectors.problem import (
     linked_tables,
     mask_of,
     neighbours,
-    pair_map,
     planar_tables,
     resized,
     trace_of,
@@ -170,13 +170,18 @@ def test_resizing_preserves_numbers():
 
 
 @given(problems())
-def test_the_map_of_pairs_makes_the_scores_of_every_head_from_the_rows(problem):
+def test_what_a_browser_computes_of_the_rows_are_the_scores_and_values_of_the_trace(problem):
     trace = trace_of(problem)
-    queries, keys = problem.tables[problem.query_table], problem.tables[problem.key_table]
-    score_map = pair_map(problem, trace)
-    assert (score_map is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
-    if score_map is not None:
-        np.testing.assert_allclose(queries @ score_map @ keys.T, trace.scores().numpy(), **EXACT)
+    numbers, queries, keys = (
+        live_numbers(problem, trace),
+        *(problem.tables[name] for name in (problem.query_table, problem.key_table)),
+    )
+    assert (numbers["factor"] is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
+    if projections := numbers["projections"]:
+        np.testing.assert_allclose(keys @ projections["V"], numbers["values"], **EXACT)
+        queries, keys = queries @ projections["Q"], keys @ projections["K"]
+    if numbers["factor"] is not None:
+        np.testing.assert_allclose(numbers["factor"] * queries @ keys.T, trace.scores().numpy(), **EXACT)
 
 
 @pytest.mark.parametrize(("name", "tables"), [("pairs", ["X"]), ("huge", ["Q", "K"]), ("cross", ["Y"])])

@@ -34,6 +34,25 @@ def test_a_message_older_than_a_change_in_python_is_dropped(state):
 
 
 def test_moving_a_vector_changes_all_nine_weights(state):
-    present, before = problem.problem_in_tables(), problem.problem_before()
-    assert (present.tables["X"] != before.tables["X"]).any(1).tolist() == [True, False, False]
-    assert ((problem.attention(present).weights() - problem.attention(before).weights()).abs() > 0.03).all()
+    before = problem.attention(problem.problem_in_tables()).weights()
+    send(state, (-1.5, 0.5))
+    assert ((problem.attention(problem.problem_in_tables()).weights() - before).abs() > 0.03).all()
+
+
+def choose(state, **message):
+    """Choose something in the scene; return the trace that follows."""
+    state["vectors_plane"] = {"chosen": message | {"sent": 1}}
+    present = problem.problem_in_tables()
+    screen.on_choose(present, problem.edited(present))
+    return problem.edited(present)
+
+
+def test_a_query_and_its_weights_are_chosen_in_the_scene(state):
+    assert choose(state, row=1, cut=0).weights()[1, 0] == 0
+    trace = choose(state, row=1, cut=0, weight=0.9)
+    assert trace.weights()[1, 0].item() == pytest.approx(0.9)
+    assert screen.pairs_scene(trace)["changed"] == [1]
+    assert screen.live_numbers(problem.problem_in_tables(), trace)["factor"] is None, "edited weights come from Python"
+    choose(state, row=7)
+    assert problem.CELL.value["query"] == 1
+    assert not choose(state, row=0, reset=True).edits
