@@ -61,5 +61,6 @@ class VectorPlane:
         shown = {"canChange": True, **scene, "answered": sent}
         all_data = {"arrows": arrows, "active": active, **data, **counters, "scene": shown}
         default = {"moved": None, "chosen": None}
-        callbacks = {"on_moved_change": on_move, "on_chosen_change": on_choose}
-        self._component(key=self.key, data=all_data, default=default, **callbacks)
+        self._component(
+            key=self.key, data=all_data, default=default, on_moved_change=on_move, on_chosen_change=on_choose
+        )

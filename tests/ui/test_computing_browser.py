@@ -49,7 +49,7 @@ def test_scores_without_learned_numbers_are_those_of_python(compute):
     arrows = np.random.default_rng(0).uniform(-4, 4, (5, 4, 2))
     query, key = torch.from_numpy(arrows[:, :1]), torch.from_numpy(arrows[:, 1:])
     names = ["dot", "scaled dot", "cosine", "L2 distance", "additive"]
-    scores_by_name = SCORES | {ScaledDot.name: ScaledDot}
+    scores_by_name = SCORES | {"scaled dot": ScaledDot}
     for at, rows in enumerate(compute(FORMULAS, f"(arrows) => m.scoresOf(arrows, {names})", arrows.tolist())):
         assert rows.pop() is None
         for name, scores in zip(names, rows, strict=False):
