@@ -123,7 +123,6 @@ class RowsDrawing extends SceneDrawing {
   }
 
   draw(state) {
-    state.progress.open = 1;  // there is no other picture before it
     super.draw(state);
     const { layout, tones, pen } = this, { progress } = state, alpha = progress.open * progress.score(0) * (1 - progress.grow);
     if (layout.isNarrow) {
@@ -173,6 +172,9 @@ export class PlaneScene extends SceneView {
   }
 
   stripNote() { return this.data.queries.length > MANY_ROWS ? "" : super.stripNote(); }
+
+  // There is no other picture before it.
+  progressAt(time) { return { ...super.progressAt(time), open: 1 }; }
 
   hasStep(name) { return name === "asks" || name === "scores" || (this.data.isSoft && super.hasStep(name)); }
 
