@@ -8,7 +8,7 @@ import numpy as np
 from attention_core.attention.types import Role
 from attention_core.charts import layers
 from attention_core.charts.chart import Chart, compiled
-from attention_core.charts.columns import long_form, rectangles
+from attention_core.charts.columns import Columns, long_form, rectangles
 from attention_core.charts.layers import QUIET, Bar, named
 from attention_core.charts.png import matrix_png, reduce_blocks
 from attention_core.charts.ramps import ROLE_COLOURS, TEXT_COLOUR, Ramp
@@ -148,7 +148,7 @@ SENSE_COLOURS = {"fruit": "#009E73", "firm": "#0072B2", "yours": "#D55E00"}
 CLUES = {"before": "circle", "after": "triangle-up", "yours": "diamond"}  # where the clue stands, and its mark
 
 
-def leanings_chart(leanings: Mapping[str, Sequence[float | str]], readings: Sequence[str]) -> Chart:
+def leanings_chart(leanings: Columns, readings: Sequence[str]) -> Chart:
     """Draw how near vectors of a word are to fruit, left, and to firm, right, a row for each reading.
 
     Columns: reading, leaning (-1 to 1), sense and clue, see SENSE_COLOURS and CLUES, and sentence.
@@ -164,4 +164,4 @@ def leanings_chart(leanings: Mapping[str, Sequence[float | str]], readings: Sequ
         alt.Shape("clue:N", scale=marks, sort=[*CLUES], legend=None),
         tooltip=[alt.Tooltip("sentence:N"), alt.Tooltip("leaning:Q", format=".2f")],
     )
-    return Chart.of(encoded, {"leanings": leanings})
+    return Chart.of(encoded, {"leanings": dict(leanings)})

@@ -28,7 +28,7 @@ from ui.state import Field
 SENTENCE = Field(screen.NAME, "apple", "Apple makes very good pies.", address="apple")
 WORD = re.compile(r"\bapple\b", re.IGNORECASE)
 TOO_FAR = "The word Apple stands too far behind to be read."
-FORWARDS, BOTH_WAYS = "GRU, forwards", "GRU, both ways"
+FORWARDS, BIDIRECTIONAL = "GRU, forwards", "GRU, both ways"
 LLAMA, MINILM = "Llama, forwards", "MiniLM, both ways"
 MODELS = {LLAMA: CAUSAL, MINILM: PACKAGE}
 REFERENCES = {
@@ -96,7 +96,7 @@ def draw_input() -> dict[str, list[Leaning]]:
         st.info("Write a sentence in which the word *Apple* stands.")
         stop_run()
     model_or_stop(screen.WITHOUT)
-    readings = [FORWARDS, LLAMA, BOTH_WAYS, *([MINILM] if find_local(PACKAGE) else [])]
+    readings = [FORWARDS, LLAMA, BIDIRECTIONAL, *([MINILM] if find_local(PACKAGE) else [])]
     for name in MODELS.keys() & {*readings}:
         pretrained_of(MODELS[name])  # before its turn to compute
     try:
@@ -114,20 +114,20 @@ def draw_input() -> dict[str, list[Leaning]]:
 
 def answer(leanings: dict[str, list[Leaning]]) -> str:
     """Say what the word in the sentence is nearest to, read both ways and forwards, and how often that is right."""
-    both, causal = list(leanings)[-1], LLAMA
-    own = [_sense_of(leanings[reading][0].value) for reading in (both, causal)]
-    right = [_n_right(leanings[reading], "after")[0] for reading in (both, causal)]
+    bidirectional, causal = list(leanings)[-1], LLAMA
+    senses = [_sense_of(leanings[reading][0].value) for reading in (bidirectional, causal)]
+    right = [_n_right(leanings[reading], "after")[0] for reading in (bidirectional, causal)]
     n = _n_right(leanings[causal], "after")[1]
     return (
-        f"Here a {own[0]} for {both}, and a {own[1]} for {causal}. Where the clue comes after the word, they are right "
-        f"for {right[0]} and {right[1]} of {format_count(n, 'new sentences')}."
+        f"Here a {senses[0]} for {bidirectional}, and a {senses[1]} for {causal}. Where the clue comes after the word, "
+        f"they are right for {right[0]} and {right[1]} of {format_count(n, 'new sentences')}."
     )
 
 
 def draw(leanings: dict[str, list[Leaning]]) -> None:
     """Draw where the word of each sentence leans, and how many of the held-out ones are right."""
     dots = [(reading, dot) for reading, numbers in leanings.items() for dot in numbers]
-    columns = {
+    columns: dict[str, list] = {
         "reading": [reading for reading, _ in dots],
         "leaning": [dot.value for _, dot in dots],
         "sense": [dot.sense for _, dot in dots],
@@ -188,7 +188,9 @@ def _line(reading: str) -> tuple[Tensor, Tensor]:
 def _vector(reading: str, sentence: str) -> Tensor:
     """Return the word's vector; ValueError where it is cut off."""
     text = WORD.sub("apple", sentence)
-    return _recurrent_vector(reading, text) if reading in (FORWARDS, BOTH_WAYS) else _vector_of_tokens(reading, text)
+    return (
+        _recurrent_vector(reading, text) if reading in (FORWARDS, BIDIRECTIONAL) else _vector_of_tokens(reading, text)
+    )
 
 
 def _recurrent_vector(reading: str, text: str) -> Tensor:
@@ -207,6 +209,8 @@ def _vector_of_tokens(reading: str, text: str) -> Tensor:
     pretrained = pretrained_of(MODELS[reading])
     of_text = run(pretrained, prepare(pretrained, TextInput(text)))
     tokens = _tokens_of_word([token.strip().lower() for token in of_text.tokens])
+    if of_text.hidden is None:
+        raise ValueError(f"{reading} hands out no vectors.")
     states = of_text.hidden[tokens].float()
     return states[-1] if pretrained.kind is ModelKind.DECODER else states.mean(0)
 

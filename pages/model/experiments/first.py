@@ -43,10 +43,10 @@ class FirstToken(NamedTuple):
     def of(trace: AttentionTrace, head: int) -> "FirstToken":
         """Return it of one head."""
         lengths = trace.value_of(head).float().norm(dim=-1)
-        others = lengths[1:].mean().clamp_min(1e-9)
+        mean_length = lengths[1:].mean().clamp_min(1e-9)
         context = trace.context(head).float().norm(dim=-1)[1:].mean()
         weight = trace.weights(head)[1:, 0].mean()
-        return FirstToken(*map(float, (weight, lengths[0] / others, context / others)))
+        return FirstToken(*map(float, (weight, lengths[0] / mean_length, context / mean_length)))
 
 
 class Sink(NamedTuple):
@@ -73,8 +73,8 @@ def draw_input() -> Sink:
         for head in range(trace.n_heads)
     }
     ranked = sorted(weights, key=weights.__getitem__, reverse=True)
-    others = [head for head in ranked if head[0] != ranked[0][0]]
-    return Sink(runs, layers, (ranked[0], *others[:1]))
+    other_layers = [head for head in ranked if head[0] != ranked[0][0]]
+    return Sink(runs, layers, (ranked[0], *other_layers[:1]))
 
 
 def answer(sink: Sink) -> str:
@@ -160,7 +160,8 @@ def _draw_figures(sink: Sink) -> None:
     pretrained, heads = pretrained_of(sink.runs.model_request.model_key), sink.heads
 
     def portions() -> Iterator[tuple[float, Mapping[Head, list[float]]]]:
-        texts, rows = corpus()[:N_SENTENCES], {head: [] for head in heads}
+        texts = corpus()[:N_SENTENCES]
+        rows: dict[Head, list[list[float]]] = {head: [] for head in heads}
         for n, text in enumerate(texts, 1):
             for head, numbers in rows.items():
                 numbers.append(_figures_of(pretrained, prepare(pretrained, TextInput(text)), head))

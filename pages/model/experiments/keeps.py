@@ -52,9 +52,10 @@ def answer(runs: Runs) -> str:
     reason = "Only the newest token asks: no earlier query is needed again, but every earlier key and value."
     with suppress(ModelError):  # the drawing tells it
         text = Written(written(runs.model_request))
-        new, whole = text.multiplications(1), text.multiplications(text.n_tokens)
-        if new and whole:
-            return f"{reason} For token {text.n_tokens}, that saves {percent(1 - new / whole)} of the multiplications."
+        cached, uncached = text.multiplications(1), text.multiplications(text.n_tokens)
+        if cached and uncached:
+            saved = percent(1 - cached / uncached)
+            return f"{reason} For token {text.n_tokens}, that saves {saved} of the multiplications."
     return reason
 
 
@@ -82,9 +83,9 @@ def _draw_needs(text: Written) -> None:
         ("keys and values computed", f"{2 * n_key_heads:,}", f"{2 * n * n_key_heads:,}", "2 × key heads × new tokens"),
         ("keys and values read", in_units((n - 1) * of_token), "none", "(n − 1) × 2 dₖ × key heads × bytes"),
     ]
-    new, whole = text.multiplications(1), text.multiplications(n)
-    if new and whole:
+    cached, uncached = text.multiplications(1), text.multiplications(n)
+    if cached and uncached:
         formula = "new tokens × (weights + n × 2 dₖ × heads)"
-        rows.append(("multiplications", f"{new:,}", f"{whole:,}", formula))
+        rows.append(("multiplications", f"{cached:,}", f"{uncached:,}", formula))
     rows.append(("if queries were kept", in_units((n - 1) * n_bytes["query"]), "", "read by nobody"))
     figures_table((f"token {n}", "with the cache", "without", ""), *rows)

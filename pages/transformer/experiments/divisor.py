@@ -55,7 +55,8 @@ def draw_input() -> dict[str, Division]:
 
 
 def _choose(name: str, number: int) -> None:
-    CHOSEN.value = CHOSEN.value._replace(**{"kind": "encoder", name: number})
+    head = CHOSEN.value._replace(kind="encoder")
+    CHOSEN.value = head._replace(layer=number) if name == "layer" else head._replace(head=number)
 
 
 def _divided(text: str, edit: Edit | None) -> Division:
