@@ -1,4 +1,4 @@
-"""Layers import downwards only: core, then charts, then ui, then pages; the core needs no Streamlit."""
+"""Layers import downwards only, the core needs no Streamlit, and what others import says what it is for."""
 
 import ast
 import graphlib
@@ -319,3 +319,32 @@ def test_no_two_classes_bear_one_name(root):
                 places.setdefault(node.name, []).append(str(path.relative_to(root)))
     shared = {name: where for name, where in places.items() if len(where) > 1}
     assert not shared, f"one name stands for several things: {shared}"
+
+
+def test_every_name_that_another_package_imports_says_what_it_is_for(root: Path) -> None:
+    paths = [path for layer in (*FORBIDDEN, "benchmarks") for path in sorted((root / layer).rglob("*.py"))]
+    files = {module_name(path, root): path for path in paths}
+    used = {
+        (node.module, alias.name)
+        for module, path in files.items()
+        for node in nodes_of(path)
+        if isinstance(node, ast.ImportFrom) and node.module in files and package_of(node.module) != package_of(module)
+        for alias in node.names
+    }
+    told, silent = 0, []
+    for module, path in files.items():
+        for node in nodes_of(path)[0].body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and (module, node.name) in used:
+                told += 1
+                silent += [] if ast.get_docstring(node) else [f"{module}.{node.name}"]
+    assert told > 500
+    assert not silent, "\n".join(map(str, silent))
+
+
+def test_every_file_says_what_it_is_for(root: Path) -> None:
+    paths = [
+        path for layer in (*FORBIDDEN, "benchmarks", "deploy", "tests/fuzz") for path in (root / layer).rglob("*.py")
+    ]
+    assert len(paths) > 250
+    silent = [path for path in paths if nodes_of(path)[0].body and not ast.get_docstring(nodes_of(path)[0])]
+    assert not silent, "\n".join(map(str, silent))

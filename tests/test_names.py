@@ -8,72 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FILES = [path for folder in ("attention_core", "ui", "pages", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
-VAGUE = {
-    *(
-        "told",
-        "tell",
-        "tells",
-        "said",
-        "say",
-        "says",
-        "asked",
-        "asks",
-        "given",
-        "found",
-        "kept",
-        "made",
-        "taken",
-        "seen",
-    ),
-    *(
-        "known",
-        "shown",
-        "drawn",
-        "wanted",
-        "met",
-        "typed",
-        "looked",
-        "counted",
-        "own",
-        "whole",
-        "some",
-        "other",
-        "others",
-    ),
-    *(
-        "rest",
-        "most",
-        "what",
-        "how",
-        "here",
-        "there",
-        "thing",
-        "things",
-        "way",
-        "ways",
-        "one",
-        "ones",
-        "both",
-        "end",
-        "ends",
-    ),
-    *(
-        "place",
-        "places",
-        "where",
-        "whose",
-        "about",
-        "alone",
-        "now",
-        "then",
-        "more",
-        "least",
-        "taking",
-        "looking",
-        "being",
-    ),
-    "whatever",
-}
+VAGUE_WORDS = """
+told tell tells said say says asked asks given found kept made taken seen known shown drawn wanted met typed
+looked counted own whole some other others rest most what how here there thing things way ways one ones both
+end ends place places where whose about alone now then more least taking looking being whatever
+"""
+VAGUE = {*VAGUE_WORDS.split()}
 """Words that each stand for many things: an index or a path, a mask or a maximum, a caption or a request."""
 LOOSE = {"part", "parts", "look", "looks", "words", "word", "kind", "take", "put", "go", "get"}
 """Good names in some places."""
