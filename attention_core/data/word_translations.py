@@ -1,23 +1,37 @@
-"""French words in English: a table of translation probabilities, and glosses by it.
+"""French words in English: a table of translation probabilities made from sentence pairs, and glosses by it.
 
-The table was made once from sentence pairs, see weights/README.md, by IBM model 1. In it each English word of a pair
-comes from one of the French words or from none; expectation maximisation tells how often it comes from which. The table
-has p(English word | French word) times the square root of p(French word | English word), so that words of most
-sentences, such as "I", come less often.
+The command `python -m attention_core.data.word_translations [--data FILE --weights FOLDER]` makes the table and its card
+by IBM model 1. Each English word of a pair comes from one of the French words or from none; expectation maximisation
+tells how often it comes from which. The table has p(English word | French word) times the square root of p(French word
+| English word), so that words of most sentences, such as "I", come less often.
 
 Source: Brown et al. 1993, "The Mathematics of Statistical Machine Translation", section 4.1.
 """
 
+import argparse
+import gzip
+import hashlib
+import json
+import math
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from attention_core.data.mnist import DataError, read_text
-from attention_core.data.pieces import english_words, strip_space_mark
+from attention_core.data.pieces import Pair, english_words, french_words, read_pairs, split_pairs, strip_space_mark
 from attention_core.files import note_missing
 from attention_core.weights import WeightsError, recovery_hint, weights_folder
 
 NAME = "french-english-words"
+COMMAND = "attention_core.data.word_translations"
+N_ITERATIONS = 6
+MIN_COUNT = 2  # times that a French word of the table was met in training
+MAX_TRANSLATIONS = 4  # English words of a French one that are kept
+MIN_PERCENT = 3  # probability of those
 MIN_SOURCE_RATIO = 0.05
 """A word of the source sentence is taken if it is at least this much as likely as the likeliest translation."""
 
@@ -35,6 +49,45 @@ def expanded_english_words(sentence: str) -> list[str]:
     """Return the words of an English sentence with contractions in full: "Don't go!" -> ["Do", "not", "go", "!"]."""
     words = map(strip_space_mark, english_words(sentence))
     return [CONTRACTIONS.get(word.lower(), word) for word in words]
+
+
+def lower_french_words(sentence: str) -> list[str]:
+    return [strip_space_mark(word).lower() for word in french_words(sentence)]
+
+
+def translation_probabilities(
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]], n_iterations: int = N_ITERATIONS
+) -> dict[str, dict[str, float]]:
+    """Return p(English word | French word) for all words that meet in pairs of (English, French) words.
+
+    The French word "" is the one that a word comes from which no word of the other sentence stands for.
+    """
+    english, english_lengths, english_names = _numbered([words for words, _ in pairs])
+    french, french_lengths, french_names = _numbered([["", *words] for _, words in pairs])
+    n_candidates = np.repeat(french_lengths, english_lengths)  # (n_english_words,), French words it may come from
+    first_candidate = np.repeat(np.cumsum(french_lengths) - french_lengths, english_lengths)
+    first_link = np.cumsum(n_candidates) - n_candidates
+    french_token = np.arange(n_candidates.sum()) + np.repeat(first_candidate - first_link, n_candidates)
+    keys = french[french_token] * len(english_names) + np.repeat(english, n_candidates)
+    keys, link = np.unique(keys, return_inverse=True)  # (n_entries,), (n_links,): the entry of each possible link
+    french_of, english_of = np.divmod(keys, len(english_names))
+    probabilities = np.ones(len(keys))
+    for _ in range(n_iterations):
+        shares = probabilities[link]
+        shares /= np.repeat(np.add.reduceat(shares, first_link), n_candidates)
+        counts = np.bincount(link, shares)
+        probabilities = counts / np.bincount(french_of, counts)[french_of]
+    table: dict[str, dict[str, float]] = defaultdict(dict)
+    for index in np.lexsort((-probabilities, french_of)):
+        table[french_names[french_of[index]]][english_names[english_of[index]]] = float(probabilities[index])
+    return dict(table)
+
+
+def _numbered(sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the words of all sentences end to end, as numbers; words per sentence; the word of each number."""
+    number_of: dict[str, int] = {}
+    numbers = [number_of.setdefault(word, len(number_of)) for words in sentences for word in words]
+    return np.array(numbers), np.array([len(words) for words in sentences]), list(number_of)
 
 
 def gloss(french_words: Sequence[str], english_source: str | None = None, table: Table | None = None) -> list[str]:
@@ -79,7 +132,7 @@ def load_table() -> Table:
     try:
         _, text = read_text(path, Path(path.name), "No table of words {}.")
     except DataError as error:
-        raise WeightsError(f"{error} {recovery_hint()}") from None
+        raise WeightsError(f"{error} {recovery_hint(COMMAND)}") from None
     for number, line in enumerate(text.splitlines(), 1):
         french, *cells = line.split("\t")
         try:
@@ -89,5 +142,104 @@ def load_table() -> Table:
     return table
 
 
+def make_table(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
+    """Return the table of English-French sentence pairs: words met often enough, their likeliest translations."""
+    words = [(expanded_english_words(english), lower_french_words(french)) for english, french in pairs]
+    usual_forms = _usual_forms([english for english, _ in words])
+    counts = Counter(word for _, french in words for word in french)
+    lowered = [([word.lower() for word in english], french) for english, french in words]
+    backwards = translation_probabilities([(french, english) for english, french in lowered])
+    table = {}
+    for word, translations in sorted(translation_probabilities(lowered).items()):
+        if counts[word] >= MIN_COUNT and _is_word(word):
+            scores = {
+                usual_forms[english]: p * math.sqrt(backwards[english].get(word, 0))
+                for english, p in translations.items()
+                if _is_word(english)
+            }
+            table[word] = _likely_percents(scores)
+    return {word: translations for word, translations in table.items() if translations}
+
+
+def _likely_percents(scores: Mapping[str, float]) -> dict[str, int]:
+    """Return the words of the largest scores, each with its per cent of the sum of all."""
+    total = sum(scores.values()) or 1.0
+    percents = {word: round(100 * score / total) for word, score in scores.items()}
+    likely = sorted(percents, key=lambda word: -percents[word])[:MAX_TRANSLATIONS]
+    return {word: percents[word] for word in likely if percents[word] >= MIN_PERCENT}
+
+
 def _is_word(text: str) -> bool:
     return text.rstrip("'")[-1:].isalpha()
+
+
+def _usual_forms(sentences: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return each word as it is mostly written inside sentences, by its lower case."""
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    for words in sentences:
+        for word in words[:1]:
+            forms[word.lower()][word.lower()] += 0  # the one it has if it stands nowhere else
+        for word in words[1:]:
+            forms[word.lower()][word] += 1
+    return {lower: counts.most_common(1)[0][0] for lower, counts in forms.items()}
+
+
+def gloss_figures(table: Table, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Return how often the gloss of a French word is among the words of the English sentence, on held-out pairs.
+
+    "right_with_source": where the gloss was given that sentence; "changed_by_unrelated": how often an English sentence
+    of another pair changes a gloss; "lost": how many English words are called lost, though people translated them, and
+    how many of an unrelated sentence. Digits and marks such as a full stop do not count.
+    """
+    french_counts, english_counts = Counter[str](), Counter[str]()
+    half = len(pairs) // 2
+    for (english, french), (unrelated, _) in zip(pairs, [*pairs[half:], *pairs[:half]], strict=True):
+        words = list(filter(_is_word, lower_french_words(french)))
+        english_set = {word.lower() for word in expanded_english_words(english)}
+        plain, with_source, changed = (gloss(words, source, table) for source in (None, english, unrelated))
+        french_counts["n"] += len(words)
+        french_counts["in_table"] += sum(word in table for word in words)
+        french_counts["right"] += sum(word.lower() in english_set for word in plain)
+        french_counts["right_with_source"] += sum(word.lower() in english_set for word in with_source)
+        french_counts["changed_by_unrelated"] += sum(map(str.__ne__, plain, changed))
+        english_counts["n_english"] += len(lost_words([], english, table))
+        english_counts["lost"] += len(lost_words(words, english, table))
+        english_counts["lost_of_unrelated"] += len(lost_words(words, unrelated, table))
+    return _shares(french_counts, "n") | _shares(english_counts, "n_english")
+
+
+def _shares(counts: Mapping[str, int], of: str) -> dict[str, float]:
+    return {name: count if name == of else round(count / counts[of], 4) for name, count in counts.items()}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog=f"python -m {COMMAND}", description=__doc__)
+    parser.add_argument("--data", help="file of the pairs (else the variable ATTENTION_DATA)")
+    parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")
+    parsed = parser.parse_args(arguments)
+    split = split_pairs(read_pairs(parsed.data))
+    table = make_table(split.train)
+    lines = (
+        "\t".join([french, *(f"{word} {percent}" for word, percent in of.items())]) for french, of in table.items()
+    )
+    content = gzip.compress("\n".join([*lines, ""]).encode(), mtime=0)
+    folder = parsed.weights or weights_folder()
+    (folder / f"{NAME}.tsv.gz").write_bytes(content)
+    card = {
+        "name": NAME,
+        "data": "the pairs that translators train on, of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0",
+        "method": f"IBM model 1, {N_ITERATIONS} iterations: p(English | French) p(French | English)^0.5, in per cent",
+        "french_words": len(table),
+        "development": gloss_figures(table, split.development),
+        "test": gloss_figures(table, split.test),
+        "command": " ".join([parser.prog, *(sys.argv[1:] if arguments is None else arguments)]),
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    (folder / f"{NAME}.json").write_text(json.dumps(card, indent=2) + "\n")
+    print(json.dumps(card, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,23 +1,46 @@
-"""French words in English: glosses follow the table and the source sentence."""
+"""French words in English: the table learns what stands for what, glosses follow it and the source sentence."""
 
 import hashlib
 
 import pytest
 
-from attention_core.data.pieces import french_words
+from attention_core.data.pieces import read_pairs, split_pairs
 from attention_core.data.sentence_presets import LEARNED, LOST, READ_BACK
 from attention_core.data.word_translations import (
     CONTRACTIONS,
     NAME,
     expanded_english_words,
     gloss,
+    gloss_figures,
     load_table,
     lost_words,
+    lower_french_words,
+    main,
+    make_table,
+    translation_probabilities,
 )
 from attention_core.evaluate.translation import read_alignments
 from attention_core.weights import FOLDER, WeightsError, read_card
+from tests.support import tiny_data
 
 TABLE = {"chien": {"dog": 89, "hound": 11}, "le": {"the": 80, "it": 3}, "jean": {"John": 100}}
+
+
+def test_one_iteration_agrees_with_counts_made_by_hand():
+    probabilities = translation_probabilities([(["dog"], ["chien"]), (["black", "dog"], ["chien", "noir"])], 1)
+    # of "chien": a half of the first dog, a third of the second and of black; "" is one of the candidates
+    assert probabilities["chien"] == pytest.approx({"dog": (1 / 2 + 1 / 3) / (7 / 6), "black": (1 / 3) / (7 / 6)})
+    assert probabilities["noir"] == pytest.approx({"black": 0.5, "dog": 0.5})
+
+
+def test_pairs_teach_which_word_stands_for_which():
+    pairs = [tuple(line.split("\t")) for line in tiny_data.pairs().splitlines()]
+    table = make_table(pairs)
+    for colour, french in tiny_data.COLOURS.items():
+        assert next(iter(table[french])) == colour
+    for probabilities in table.values():
+        assert list(probabilities.values()) == sorted(probabilities.values(), reverse=True)
+        assert sum(probabilities.values()) <= 101
 
 
 def test_contractions_are_read_in_full():
@@ -37,7 +60,7 @@ def test_presets_come_back_with_most_of_the_words_that_people_gave_them():
     n = n_right = 0
     for french, english in READ_BACK.items():
         expected = {word.strip(".,").lower() for word in english.split()}
-        glosses = [word.lower() for word in gloss(french_words(french)) if len(word) > 3]
+        glosses = [word.lower() for word in gloss(lower_french_words(french)) if len(word) > 3]
         n, n_right = n + len(glosses), n_right + sum(word in expected for word in glosses)
     assert n_right > 0.7 * n
 
@@ -45,7 +68,7 @@ def test_presets_come_back_with_most_of_the_words_that_people_gave_them():
 def test_sentences_with_a_translation_come_back_word_by_word():
     for english, french in LEARNED:
         meant = {word.lower() for word in expanded_english_words(english)}
-        glosses = gloss(french_words(french), english)
+        glosses = gloss(lower_french_words(french), english)
         assert sum(word.lower() in meant for word in glosses) >= 0.8 * len(glosses), glosses
 
 
@@ -56,7 +79,7 @@ def test_names_keep_their_capitals():
 @pytest.mark.parametrize(("english", "french"), LOST)
 def test_what_presets_lose_is_found(english, french):
     words = expanded_english_words(english)
-    lost = {words[position].lower() for position in lost_words(french_words(french), english)}
+    lost = {words[position].lower() for position in lost_words(lower_french_words(french), english)}
     assert set(LOST[english, french].split()) - {"the"} <= lost
     assert not lost & {"the", "car", "dog", "table", "uncle", "bought", "house"}
 
@@ -79,8 +102,19 @@ def test_the_table_is_small_and_its_card_has_its_checksum():
     assert len(load_table()) == card["french_words"]
 
 
-def test_a_damaged_line_is_named(tmp_path, monkeypatch):
+@pytest.mark.data
+def test_held_out_pairs_give_the_figures_of_the_card(data_folder):
+    held_out = split_pairs(read_pairs(data_folder)).test
+    assert gloss_figures(load_table(), held_out) == pytest.approx(read_card(NAME)["test"])
+
+
+def test_the_command_writes_table_and_card_and_a_damaged_line_is_named(tmp_path, monkeypatch, capsys):
+    (tmp_path / "pairs.tsv").write_text(tiny_data.pairs())
+    assert main(["--data", str(tmp_path / "pairs.tsv"), "--weights", str(tmp_path)]) == 0
+    assert read_card(NAME, tmp_path)["french_words"] > 5
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    load_table.cache_clear()
+    assert "voiture" in load_table()
     (tmp_path / f"{NAME}.tsv.gz").write_text("chien\tdog x\n")
     load_table.cache_clear()
     with pytest.raises(WeightsError, match="line 1"):
