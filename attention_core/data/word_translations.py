@@ -1,9 +1,9 @@
 """French words in English: a table of translation probabilities made from sentence pairs, and glosses by it.
 
-The command `python -m attention_core.data.word_translations [--data FILE --weights FOLDER]` makes the table and its card
-by IBM model 1. Each English word of a pair comes from one of the French words or from none; expectation maximisation
-tells how often it comes from which. The table has p(English word | French word) times the square root of p(French word
-| English word), so that words of most sentences, such as "I", come less often.
+The command `python -m attention_core.data.word_translations [--data FILE --weights FOLDER]` makes the table and its
+card by IBM model 1. Each English word of a pair comes from one of the French words or from none; expectation
+maximisation tells how often it comes from which. The table has p(English word | French word) times the square root of
+p(French word | English word), so that words of most sentences, such as "I", come less often.
 
 Source: Brown et al. 1993, "The Mathematics of Statistical Machine Translation", section 4.1.
 """
