@@ -1,63 +1,88 @@
-"""The first screen: where each look goes, under the pad, and the digits that are read."""
+"""The first screen: a number on its pad, and look after look the digits that are read."""
 
 from collections.abc import Collection
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.edits import Uniform
-from attention_core.attention.types import Role
-from attention_core.attention.wording import format_count, percent
-from attention_core.charts.overlay import glow_ramp, map_png
+from attention_core.attention.view.scene import picture_scene_data
+from attention_core.attention.wording import percent
+from attention_core.charts.overlay import image_png, overlay_strip
 from attention_core.device import to_array
-from attention_core.inference.number_reading import ReadDrawing, column_weights, labels_of
+from attention_core.inference.number_reading import ReadDrawing, labels_of
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from pages.read.changes import AFTER, EDITS, ChangedReading, read_again, read_changed
-from pages.read.pad import MODEL, NAME, PAD_SIZE, number_pad
-from ui.chart import draw_layers
-from ui.layout import grey_out, section
-from ui.try_this import TryThis, try_this
+from pages.read.numbers import WALK
+from pages.read.pad import MODEL, NAME, PAD, number_pad
+from ui.canvas import PAPER
+from ui.chart import note_picture, picture_address
+from ui.layout import grey_out
+from ui.scene import draw_picture_scene
+from ui.state import Field
+from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 COLUMNS = [1.9, 1]
-"""The pad, and whatever stands under it, beside the answers."""
+"""A map over the drawing, beside what is said of it."""
+IS_EVEN = Field(NAME, "even", False, address="even")
+"""Whether the scene shows what comes of equal weights."""
+LOOK = Field(NAME, "scene_look", -1)
+"""The look at which the scene rests, from 0; -1 = the last."""
+N_ANSWERS, PIECE_SIDE = 3, 9
+NOTE = "A piece of the drawing stands for the numbers of its region."
 
 
 def draw_read_number() -> ChangedReading:
-    """Draw the pad, under it where each look goes; return how the number is read."""
-    drawing, is_present, pad_area = number_pad()
-    changed = read_changed(drawing)
-    with pad_area:
-        _draw_looks(changed)
-    for key in ("read_looks", "read_answer"):
-        grey_out(key, not is_present)
+    """Draw the pad, and the scene of how the number is read; return how it is."""
+    with st.container(key="read_first"):
+        scene = st.container(key="read_answer")
+        drawing, is_present = number_pad()
+        changed = read_changed(drawing)
+        with scene:
+            _draw_reading_scene(changed, is_empty=not is_present)
+            if changed.is_changed:
+                st.caption(changed.describe())
+    grey_out("read_answer", not is_present)
     return changed
 
 
-def _draw_looks(changed: ChangedReading) -> None:
-    """Draw the weights of all looks, column by column, under the drawing, where read.css puts them."""
-    weights, n_left_out = to_array(column_weights(changed.reading.trace)), changed.n_left_out
-    weights = np.vstack([np.zeros((n_left_out, weights.shape[1])), weights])
-    labels = [f"look {number}: {label}" for number, label in enumerate(labels_of(changed.reading), 1)]
-    labels = ["no look"] * n_left_out + labels
-    layer = glow_ramp(weights.shape[1], float(weights.max()))
-    with st.container(key="read_looks", horizontal=True, gap="xsmall"):
-        layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
-        values, width = 100 * weights, PAD_SIZE[1]
-        draw_layers(layers, values, "read_columns", alt, size=width, row_height=27, row_labels=labels, tooltip="{}%")
-        st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
+def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
+    """Draw look after look; the pad `is_empty` where an earlier drawing is shown."""
+    reading, canvas = changed.reading, changed.drawing.canvas
+    trace, labels, n_looks = reading.trace, labels_of(reading), len(reading.probabilities)
+    weights = to_array(trace.weights()).reshape(-1, *trace.story.key_axis.picture_grid)
+    note_picture(partial(overlay_strip, canvas, weights, labels), "Each look, over the drawing")
+    uniform = read_again(MODEL, changed.drawing.picture, edits=(Uniform(),))
+    states = [("start", "A learned **start**")] + [
+        (f"state after {label}", f"What the network has seen so far, its **state after “{label}”**,")
+        for label in labels[:-1]
+    ]
+    data = picture_scene_data(
+        [trace] * n_looks,
+        picture_address(image_png(canvas)),
+        [[(state, 0)] for state, _ in states],
+        [_whole(reading)],
+        [_whole(uniform)],
+        queries=range(n_looks),
+    )
+    for look, row, (_, state) in zip(data["looks"], reading.probabilities.tolist(), states, strict=True):
+        best = np.argsort(row)[::-1][:N_ANSWERS].tolist()
+        look |= {"answer": [(CLASSES[index], row[index], "") for index in best]}
+        look["asks"] = f"{state} asks **every region**."
+    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "note": NOTE, "plays": True}
+    data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
+    data |= {"covered": TRY_STAGE[NAME].value == GUESSING, "query": LOOK.value % n_looks}
+
+    def on_look(look: int) -> None:
+        LOOK.value = WALK.field.value = look
+
+    draw_picture_scene(NAME, data, on_look, IS_EVEN.set)
 
 
-def draw_answer(changed: ChangedReading) -> None:
-    """Draw the reading, and that of a reader that cannot choose."""
-    reading, uniform = changed.reading, read_again(MODEL, changed.drawing.picture, edits=(Uniform(),))
-    with st.container(key="read_answer"):
-        section("Looking digit by digit" + (", changed" if changed.is_changed else ""), Role.WEIGHTS)
-        st.html(answer_cards(reading, changed.withheld, changed.n_left_out))
-        ending = "stopped by itself" if reading.is_finished else "was stopped"
-        st.markdown(f"It {ending} after {format_count(len(reading.probabilities), 'looks')}.")
-        section("With every weight equal")
-        st.html(f'<div class="baseline">{answer_cards(uniform)}</div>')
-    try_this(NAME, _later(changed.drawing))
+def _whole(reading: DigitReading) -> tuple[str, float, str]:
+    """Return the number that is read, and the probability of all its digits and the end."""
+    return reading.digits or "nothing", float(reading.probabilities.max(1).values.prod()), ""
 
 
 def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
@@ -74,7 +99,7 @@ def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: i
     return f'<div class="reading" role="img" aria-label="{label}">{"".join(items)}</div>'
 
 
-def _later(drawing: ReadDrawing) -> TryThis:
+def read_later(drawing: ReadDrawing) -> TryThis:
     digits, remainder = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
 
     def act() -> None:

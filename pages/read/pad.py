@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
@@ -57,21 +56,17 @@ PAD = Pad(
 )
 
 
-def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
-    """Draw the pad with its presets; return the drawing with its reading.
-
-    Also whether that can be read, else the last readable drawing is returned; and the container under the drawing.
-    """
-    pad_area = st.container(key="read_pad")
-    with pad_area:
+def number_pad() -> tuple[ReadDrawing, bool]:
+    """Draw the pad with its presets; return the drawing with its reading, or the last that could be read, and if so."""
+    with st.container(key="read_pad"):
         pad = draw_pad(PAD)
-    drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), inked_share(pad.canvas, pad.paper))
-    for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
-        st.info(REMARKS[remark])
+        drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), inked_share(pad.canvas, pad.paper))
+        for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
+            st.info(REMARKS[remark])
     if isinstance(drawing, ReadDrawing):
         LAST.value = drawing
-        return drawing, True, pad_area
-    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), PAD_SIZE, "light")), False, pad_area
+        return drawing, True
+    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), PAD_SIZE, "light")), False
 
 
 def readable(canvas: np.ndarray) -> ReadDrawing:

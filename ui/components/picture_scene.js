@@ -35,7 +35,8 @@ class DrawnScene extends PictureScene {
       pad.addEventListener("pointermove", (event) => { if (!this.isDrawing) this.look(this.cellAt(event)); });
       pad.addEventListener("pointerleave", (event) => this.pointed.leave(event));
     }
-    this.redraw();
+    const sizes = new ResizeObserver(this.redraw);
+    for (const node of [board, this.say]) sizes.observe(node);
     this.showPad(Boolean(this.data.isEmpty));
   }
 
@@ -59,8 +60,8 @@ class DrawnScene extends PictureScene {
     super.layOut();
     if (!this.pad) return;
     const { side } = this.layout, place = this.pad.offsetParent ?? this.pad.parentNode, [at, from] = [boxOf(this.picture), boxOf(place)];
-    const width = this.board.offsetWidth || this.board.width;
-    this.pad.style.transform = `translate(${at.x - from.x}px, ${at.y - from.y}px) scale(${side / width})`;
+    const { offsetWidth: width, offsetHeight: height } = this.board;
+    if (width) Object.assign(this.pad.style, { width: `${width}px`, height: `${height}px`, transform: `translate(${at.x - from.x}px, ${at.y - from.y}px) scale(${side / width})` });
   }
 }
 

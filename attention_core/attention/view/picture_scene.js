@@ -1,14 +1,14 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
 // was handed over becomes one mean piece; `near` is a piece's side, in regions. `tell` hears of { row } and { even }.
-import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
+import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, mix, shortNumber, tonesOn } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 112, LATER_PACE = 4, NUMBERED = 0.08;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -37,6 +37,7 @@ export class PictureScene extends ScenePlayer {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, isOther = this.data && JSON.stringify(this.data.looks) !== JSON.stringify(data.looks);
     if (this.data?.picture !== data.picture) this.image.src = data.picture;
+    this.nSaid = 0;
     Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven) });
     this.note.textContent = data.note ?? "";
     this.looks.replaceChildren();
@@ -54,6 +55,7 @@ export class PictureScene extends ScenePlayer {
       else this.playOnArrival();
     } else {
       if (isOther) Object.assign(this, { row: data.looks.length - 1 });
+      this.nSaid = data.looks.length;
       this.takeRow();
       this.time = this.timeline.end;
       this.stop();
@@ -95,7 +97,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   choose(row) {
-    Object.assign(this, { isTouched: true, row });
+    Object.assign(this, { isTouched: true, row, nSaid: Math.max(this.nSaid, row) });
     this.takeRow();
     this.playTo(this.timeline.end, 0);
     this.tell?.({ row });
@@ -142,7 +144,7 @@ export class PictureScene extends ScenePlayer {
 
   play() {
     if (this.time >= this.timeline.end - 0.01 && this.row === this.data.looks.length - 1) {
-      this.row = 0;
+      this.row = this.nSaid = 0;
       this.takeRow();
       this.time = 0;
     }
@@ -152,7 +154,7 @@ export class PictureScene extends ScenePlayer {
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isDark } = tonesOn(ink, ground);
     const [rows, columns] = this.data.grid, isWide = columns > 2 * rows, isStacked = isNarrow || isWide, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
-    const side = isStacked ? Math.min(width - 4, 860 * scale) : Math.min(0.47 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
+    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.47 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
     const box = { x: isStacked ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : isWide ? 150 * scale : Math.min(side, width - x - 165 * scale) };
     this.layout = {
       width, isNarrow, isStacked, scale, least, ink, ground, isDark, side, high, question: isStacked ? { x: 3, y: high + 26 * scale } : { x, y: 22 * scale },
@@ -160,9 +162,10 @@ export class PictureScene extends ScenePlayer {
     };
     this.pen = this.canvas.getContext("2d");
     this.asked = this.layQuestion();
-    const below = this.asked.bottom + 8, hasLooks = this.lookButtons.length > 0;
-    this.looks.style = `left:${isStacked ? 0 : x}px;top:${below}px`;
-    box.y = below + (hasLooks ? 52 * scale : 8);
+    const below = this.asked.bottom + 8, hasLooks = this.lookButtons.length > 0, isBeside = isWide && !isNarrow;
+    box.y = below + (hasLooks && !isBeside ? 52 * scale : 8);
+    const looksAt = isBeside ? { left: box.x + box.w + 14, top: high + 4 } : { left: isStacked ? 0 : x, top: below };
+    this.looks.style = `left:${looksAt.left}px;top:${looksAt.top}px`;
     if (isStacked) this.layout.height = box.y + box.w + 12;
     else box.w = Math.min(box.w, side - box.y - 4);
     this.sizeStage(this.layout);
@@ -209,7 +212,12 @@ export class PictureScene extends ScenePlayer {
   write(progress, scores, weights) {
     const { data, over } = this, caption = this.captionOf(progress, scores, weights);
     this.writeTime(caption);
-    this.lookButtons.forEach((node, row) => set(node, { "aria-pressed": row === this.row }));
+    if (progress.say > 0.5) this.nSaid = Math.max(this.nSaid, this.row + 1);
+    this.lookButtons.forEach((node, row) => {
+      const { label, answer } = data.looks[row], said = answer ? (row < this.nSaid ? answer[0][0] : "·") : label;
+      if (node.textContent !== said) node.textContent = said;
+      set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said}` }) });
+    });
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
     this.switch.hidden = !data.even;
     this.mix.hidden = !data.canCross || progress.take < 1 || this.isEven;
@@ -235,7 +243,10 @@ export class PictureScene extends ScenePlayer {
       return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "as much of them as its weight: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
     const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
-    if (data.looks[row].answer && !this.isEven && row < n - 1) return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).`;
+    if (data.looks[row].answer && !this.isEven) {
+      const whole = data.answer[0][0], evenly = other && other !== whole ? `; with every weight equal, **${other}**` : "";
+      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
+    }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `Where it may not look at what is crossed out, it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
@@ -334,7 +345,8 @@ export class PictureScene extends ScenePlayer {
     if (this.best >= this.data.grid[0] * columns) return;
     const samples = [this.best, this.sample].filter((index) => index !== null).sort((a, b) => a - b);
     samples.forEach((index, place) => {
-      const cell = this.cellOf(index), x = layout.box.x, y = layout.box.y + place * (side + 22 * layout.scale);
+      const cell = this.cellOf(index), isWide = layout.isStacked && !layout.isNarrow;
+      const x = layout.box.x + (isWide ? place * (side + 280 * layout.scale) : 0), y = layout.box.y + (isWide ? 0 : place * (side + 22 * layout.scale));
       pen.globalAlpha = alpha;
       Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
       pen.globalAlpha = 0.5 * alpha;
@@ -351,8 +363,8 @@ export class PictureScene extends ScenePlayer {
   }
 
   // A region with what lies around it, which it has seen, too.
-  drawPiece(index, { x, y, w, h }, near, alpha = 1, pen = this.pen) {
-    const { image, data } = this, [rows, columns] = data.grid, { naturalWidth: wide, naturalHeight: high } = image;
+  drawPiece(index, { x, y, w, h }, near, alpha = 1) {
+    const { pen, image, data } = this, [rows, columns] = data.grid, { naturalWidth: wide, naturalHeight: high } = image;
     if (!wide || index >= rows * columns) return;
     const share = Math.min(((wide / columns) * near) / w, ((high / rows) * near) / h), [sw, sh] = [w * share, h * share];
     const sx = clamp((((index % columns) + 0.5) * wide) / columns - sw / 2, 0, wide - sw), sy = clamp(((Math.floor(index / columns) + 0.5) * high) / rows - sh / 2, 0, high - sh);
@@ -363,15 +375,24 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  // The mean of the regions' pieces, each counted by its weight; the lightest first, which a byte would lose later.
+  // The mean of the regions' pieces, each counted by its weight.
   mixPieces(weights) {
-    const canvas = create("canvas", { width: MIXTURE, height: MIXTURE }), pen = canvas.getContext("2d"), n = this.data.grid[0] * this.data.grid[1];
-    let sum = 0;
-    for (const index of [...Array(n).keys()].sort((a, b) => weights[a] - weights[b])) {
-      if (weights[index] <= 0) continue;
-      sum += weights[index];
-      this.drawPiece(index, { x: 0, y: 0, w: MIXTURE, h: MIXTURE }, this.near, weights[index] / sum, pen);
-    }
+    const { image, near, data: { grid: [rows, columns], paper } } = this, cell = MIXTURE / near, [wide, high] = [Math.round(columns * cell), Math.round(rows * cell)];
+    const whole = create("canvas", { width: wide, height: high }).getContext("2d"), sums = new Float32Array(3 * MIXTURE * MIXTURE);
+    whole.fillStyle = paper ?? "#fff";
+    whole.fillRect(0, 0, wide, high);
+    if (image.naturalWidth) whole.drawImage(image, 0, 0, wide, high);
+    const { data } = whole.getImageData(0, 0, wide, high), start = (place, length) => Math.round(clamp((place + 0.5) * cell - MIXTURE / 2, 0, Math.max(0, length - MIXTURE)));
+    const regions = weights.slice(0, rows * columns), total = regions.reduce((sum, weight) => sum + weight, 0) || 1;
+    regions.forEach((weight, index) => {
+      const left = start(index % columns, wide), top = start(Math.floor(index / columns), high);
+      for (let at = 0; weight > 0 && at < MIXTURE * MIXTURE; at++) {
+        const from = 4 * ((top + Math.floor(at / MIXTURE)) * wide + left + (at % MIXTURE));
+        for (let colour = 0; colour < 3; colour++) sums[3 * at + colour] += (weight / total) * data[from + colour];
+      }
+    });
+    const canvas = create("canvas", { width: MIXTURE, height: MIXTURE });
+    putPixels(canvas, Uint32Array.from({ length: MIXTURE * MIXTURE }, (_, at) => pixelOf([...sums.subarray(3 * at, 3 * at + 3)].map(Math.round))));
     return canvas;
   }
 
@@ -408,7 +429,7 @@ export class PictureScene extends ScenePlayer {
     const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
-    const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
+    const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, 3).forEach(([text, share, colour], place) => {
       const top = y + (place ? size * 0.7 + place * small * 1.6 : 0);

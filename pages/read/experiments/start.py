@@ -2,10 +2,8 @@
 
 from functools import partial
 
-import streamlit as st
-
 from pages.read.changes import AFTER, ChangedReading
-from pages.read.first_screen import COLUMNS, answer_cards, draw_read_number
+from pages.read.first_screen import draw_read_number
 from pages.read.inputs import export_reading
 from ui.fragments import BODY, rerun_fragments
 from ui.state import single_choice
@@ -13,15 +11,11 @@ from ui.take_along import take_along
 
 
 def draw_input() -> ChangedReading:
-    """Draw the pad, and beside it the choice of how much is already read."""
-    pad_column, choice_column = st.columns(COLUMNS, gap="large")
-    with pad_column:
-        changed = draw_read_number()
-    with choice_column:
-        names = {number: f"{number}: {label}" for number, label in enumerate(changed.drawing.labels, 1)}
-        label, choices = "Begin as if it had read up to", {0: "nothing"} | names
-        single_choice(label, AFTER, choices, wrap=True, on_change=partial(rerun_fragments, BODY))
-        st.html(answer_cards(changed.reading, changed.withheld, changed.n_left_out))
+    """Draw how the number is read, and the choice of how much is already read."""
+    changed = draw_read_number()
+    names = {number: f"{number}: {label}" for number, label in enumerate(changed.drawing.labels, 1)}
+    label, choices = "Begin as if it had read up to", {0: "nothing"} | names
+    single_choice(label, AFTER, choices, wrap=True, on_change=partial(rerun_fragments, BODY))
     take_along(lambda: export_reading(changed))
     return changed
 

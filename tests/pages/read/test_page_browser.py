@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.support.on_pad import press_for_new_pad
 from tests.support.on_page import IDLE, assert_fits, draw, settle
 
-CARDS = ".reading"
+SAY = ".scene .say"
 FILM = ".st-key-read_film .picture"
 FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
 SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
@@ -17,7 +17,7 @@ SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.locator(".st-key-read_try button").click()
     visitor.get_by_text("Only 1415", exact=True).click()
-    visitor.locator(f"{CARDS}[aria-label='Reads 1415']").first.wait_for()
+    expect(visitor.locator(SAY)).to_contain_text("It has read 1415")
     expect(visitor.get_by_text("Then it reads 1415")).to_be_visible()
     settle(visitor)
 
@@ -60,19 +60,33 @@ def ink_box(page) -> list[float]:
 
 
 def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor):
-    expect(visitor.locator(CARDS).first).to_have_attribute("aria-label", "Reads 31415")
+    expect(visitor.locator(SAY)).to_contain_text("It has read 31415")
     clear(visitor)
     draw(visitor, *FOUR, *SEVEN)
-    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: out of that mixture comes “end”")
+    expect(visitor.locator(SAY)).to_contain_text("It has read 47")
     settle(visitor)
-    expect(visitor.get_by_text("It stopped by itself after 3 looks")).to_be_visible()
     visitor.get_by_test_id("stSidebarNavLink").first.click()
     visitor.locator("canvas.upper-canvas").wait_for(state="detached")
     visitor.wait_for_function(IDLE)
     visitor.go_back()
     visitor.locator("canvas.upper-canvas").wait_for()
-    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: out of that mixture comes “end”")
+    expect(visitor.locator(SAY)).to_contain_text("It has read 47")
     settle(visitor)
+
+
+def test_a_look_is_chosen_and_every_weight_is_made_equal(visitor):
+    say, looks = visitor.locator(SAY), visitor.get_by_role("group", name="Looks").get_by_role("button")
+    expect(looks).to_have_text([*"31415", "end"])
+    looks.nth(1).click()
+    expect(say).to_contain_text("Look 2 of 6: out of that mixture comes “1”")
+    visitor.wait_for_url(re.compile(r"[?&]at=1"))
+    visitor.get_by_role("button", name="asks").click()
+    expect(say).to_contain_text("its state after “3”, asks every region")
+    visitor.get_by_role("button", name="all equal").click()
+    expect(say).to_contain_text("With every weight equal it says “1”")
+    expect(say).to_contain_text("as learned, “31415”")
 
 
 def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
@@ -114,7 +128,8 @@ def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
     assert pad["x"] + pad["width"] <= 360
     assert pad["width"] > 280
     clear(visitor)
+    visitor.locator("canvas.upper-canvas").scroll_into_view_if_needed()
     draw(visitor, [(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)])
-    visitor.locator(f"{CARDS}[aria-label='Reads 11']").first.wait_for()
+    expect(visitor.locator(SAY)).to_contain_text("It has read 11")
     assert ink_box(visitor) == pytest.approx([0.5, 0.2, 0.75, 0.8], abs=0.05)
     settle(visitor)
