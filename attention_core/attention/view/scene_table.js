@@ -66,10 +66,10 @@ class TableDrawing extends SceneDrawing {
       pen.globalAlpha = 1;
       this.write(isFound ? "=" : "≠", layout.columnLeft + 4, layout.rowMiddle(index), { size, weight: isFound ? "700" : "400", alpha: here * seen * (isFound ? 1 : 0.75) });
     }
-    const alpha = here * progress.find;
-    if (alpha <= 0) return;
-    Object.assign(pen, { strokeStyle: found === null ? tones.ink : tones.context, lineWidth: 2.5, globalAlpha: alpha }).strokeRect(box.x, box.y, box.w, box.h);
-    this.writeIn(box, found === null ? NOT_FOUND : data.values[found], { size, weight: "600", alpha });
+    const isFull = found !== null && progress.find > 0.5, style = { size, weight: "600" };
+    Object.assign(pen, { strokeStyle: isFull ? tones.context : tones.ink, lineWidth: 2.5, globalAlpha: here }).strokeRect(box.x, box.y, box.w, box.h);
+    this.writeIn(box, "?", { ...style, alpha: here * (1 - progress.find) });
+    this.writeIn(box, found === null ? NOT_FOUND : data.values[found], { ...style, alpha: here * progress.find });
   }
 
   // Values lie on each other, each as high as its weight.
