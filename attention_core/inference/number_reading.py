@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
 from attention_core.data.canvases import CanvasRemark, InkPicture, ink_picture, part_boxes
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
@@ -61,12 +59,6 @@ def remarks_after(pieces: Sequence[tuple[int, int]], reading: DigitReading) -> l
         return [NumberRemark.LONG]
     wide = any(width > WIDEST_DIGIT * height and height > 8 for height, width in pieces)
     return [NumberRemark.TOUCHING] if wide or 0 < len(pieces) < len(reading.digits) else []
-
-
-def column_weights(trace: AttentionTrace) -> Tensor:
-    """Return the weights of a reading summed over the rows of regions, (n_looks, n_columns); each look sums to 1."""
-    rows, columns = trace.story.key_axis.grid or (1, trace.n_keys)
-    return trace.weights().view(trace.n_queries, rows, columns).sum(1)
 
 
 class ReadDrawing(NamedTuple):

@@ -90,15 +90,6 @@ def test_piece_too_wide_for_a_digit_is_taken_for_digits_that_overlap(reading):
     assert read.remarks_after([(4, 44)], read_as(reading, "1")) == []  # a dash
 
 
-def test_columns_of_every_look_sum_to_one(reading):
-    columns = read.column_weights(reading.trace)
-    assert columns.shape == (len(reading.probabilities), 48)
-    assert (columns >= 0).all()
-    torch.testing.assert_close(columns.sum(1), torch.ones(len(columns)))
-    first = reading.trace.weights(rows=[0])[0].view(12, 48)
-    torch.testing.assert_close(columns[0, 17], first[:, 17].sum())
-
-
 def test_reading_that_begins_later_is_known():
     assert read.begins_at("1809", "1809") == 0
     assert read.begins_at("1809", "09") == 2
