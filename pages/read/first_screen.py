@@ -54,8 +54,8 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     weights = to_array(trace.weights()).reshape(-1, *trace.story.key_axis.picture_grid)
     note_picture(partial(overlay_strip, canvas, weights, labels), "Each look, over the drawing")
     uniform = read_again(MODEL, changed.drawing.picture, edits=(Uniform(),))
-    states = [("start", "A learned **start**")] + [
-        (f"state after {label}", f"What the network has seen so far, its **state after “{label}”**,")
+    states = [("start", "a learned **start**")] + [
+        (f"state after {label}", f"what the network has seen so far, its **state after “{label}”**,")
         for label in labels[:-1]
     ]
     data = picture_scene_data(
