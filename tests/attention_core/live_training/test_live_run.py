@@ -80,7 +80,7 @@ def test_attention_learns_what_equal_weights_cannot():
     before, after = (run.look(frame, given) for frame in (run.frames[0], run.frames[-1]))
     assert after.weights.max() > 5 * before.weights.max(), "the map has become sharp"
     assert before.passed > 0.99
-    broken = advanced(LiveRun(LiveSettings(broken=SCALE)), 102)
+    broken = advanced(LiveRun(LiveSettings(broken=SCALE)), 82)
     assert broken.look(broken.frames[-1], given).passed < 0.1 < after.passed, "large sums pick single pixels"
 
 
@@ -98,7 +98,7 @@ def test_looks_learned_beforehand_stay_and_the_rest_is_learned_sooner():
 
 
 def test_only_attention_to_pairs_finds_triples():
-    run = advanced(LiveRun(replace(LiveSettings("triples"), size="small")), 130)
+    run = advanced(LiveRun(replace(LiveSettings("triples"), size="small")), 118)
     assert run.frames[-1].accuracies[ATTENTION] > 0.57
     assert max(run.frames[-1].accuracies[name] for name in (UNIFORM, SINGLE)) < 0.56
     look = run.look(run.frames[-1], "7 16 8 1 2")
@@ -128,7 +128,7 @@ def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
 
 
 def test_only_attention_finds_a_misspelt_word_among_words_never_met():
-    run = advanced(LiveRun(LiveSettings("lookup")), 230)
+    run = advanced(LiveRun(LiveSettings("lookup")), 204)
     attention, equal, query_alone = run.frames[-1].accuracies.values()
     assert attention > 0.8 > 0.3 > max(equal, query_alone)
     look = run.look(run.frames[-1], "dcotor river brother")
