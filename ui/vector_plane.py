@@ -58,8 +58,8 @@ class VectorPlane:
         """
         counters = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
         sent = (component_message(self.key, "chosen") or {}).get("sent", 0)
-        shown = {"canChange": True, **scene, "answered": sent}
-        all_data = {"arrows": arrows, "active": active, **data, **counters, "scene": shown}
+        answered_scene = {"canChange": True, **scene, "answered": sent}
+        all_data = {"arrows": arrows, "active": active, **data, **counters, "scene": answered_scene}
         default = {"moved": None, "chosen": None}
         self._component(
             key=self.key, data=all_data, default=default, on_moved_change=on_move, on_chosen_change=on_choose
