@@ -14,7 +14,7 @@ from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
 from pages.lookup.first_screen import nothing_fits_note
 from pages.lookup.inputs import LookUp
-from pages.lookup.table import EDITS, NAME, QUERY, WAY, LookupRequest, guess_again
+from pages.lookup.table import EDITS, MATCHING, NAME, QUERY, LookupRequest, guess_again
 from ui.chart import note_picture
 from ui.edits import WeightsRow
 from ui.layout import grey_out
@@ -42,7 +42,7 @@ def draw_lookup_scene(lookup: LookUp) -> None:
 
     data = table_data(request, trace, order) | {
         "query": query,
-        "focus": WAY.value,
+        "focus": MATCHING.value,
         "note": f"A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}",
         "plays": request.is_present,
         "covered": TRY_STAGE[NAME].value == GUESSING,
@@ -79,7 +79,7 @@ def _change(request: LookupRequest, trace: AttentionTrace, choice: SceneChoice) 
         guess_again()
         QUERY.value = choice.row
     if choice.focus:
-        WAY.value = choice.focus
+        MATCHING.value = choice.focus
     if choice.is_reset:
         EDITS.reset()
     elif choice.key is not None:

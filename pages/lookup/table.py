@@ -38,7 +38,7 @@ QUERIES = Field(NAME, "queries", "", address="q")
 QUERY = Field(NAME, "query", 0, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
-WAY = Field(NAME, "way", "attention", address="way", **slugs(dictionary="vector", soft="attention"))
+MATCHING = Field(NAME, "matching", "attention", address="matching", **slugs(exact="vector", soft="attention"))
 """Whether the scene shows a dictionary, in place of one vector, or the soft look-up."""
 EDITS = EditList(NAME)
 OF_TABLE = (RECORDS, QUERIES, QUERY, TEMPERATURE, BY)

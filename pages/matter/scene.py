@@ -88,6 +88,6 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
 def _answers(text: str, edits: Edits) -> list[tuple[str, float, bool]]:
     """Return both verdicts on a sentence, the likelier first, each with its probability and whether it is given."""
     verdict = verdict_of(ATTENTION, text, edits)
-    (other,) = {*SIDES} - {verdict.answer}
+    (opposite,) = {*SIDES} - {verdict.answer}
     likely = round(verdict.confidence, 4)
-    return [(verdict.answer, likely, True), (other, round(1 - likely, 4), False)]
+    return [(verdict.answer, likely, True), (opposite, round(1 - likely, 4), False)]

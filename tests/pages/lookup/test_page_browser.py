@@ -36,7 +36,7 @@ def test_a_way_a_query_and_weights_are_chosen_in_the_scene(visit, app_url):
     settle(page)
     switch.get_by_role("button", name="a dictionary").click()
     expect(say(page)).to_contain_text("A dictionary finds nothing: no key is exactly “automobile”.")
-    page.wait_for_url("**way=dictionary**")
+    page.wait_for_url("**matching=exact**")
     page.locator(".words").get_by_role("button", name="car: ask from here").click()
     settle(page)
     switch.get_by_role("button", name="a dictionary").click()
