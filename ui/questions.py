@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from ui.player import Player
 
 MAX_LINKS = 5
-"""Questions that a page links, its first ones; an experiment links all others."""
+"""Questions that a page links, its first ones; an experiment links others."""
+MAX_FURTHER = 11
+"""Links of an experiment: to those that follow it, then to the first."""
 _scroll_to = component("scroll_to")
 
 
@@ -57,7 +59,9 @@ def draw_experiment(name: str, *, players: tuple[Player, ...] = (), beat: float 
         draw_fragment(_draw_experiment, experiments[question.slug], players=players, beat=beat)
     if not LECTURE.value:
         _scroll_to(key=f"{name}_{question.slug}_scroll", data={"key": "experiment", "block": "start"})
-        _draw_links(name, [further for further in entry_of(name).questions if further is not question])
+        questions = entry_of(name).questions
+        number = questions.index(question)
+        _draw_links(name, [*questions[number + 1 :], *questions[:number]][:MAX_FURTHER])
     return True
 
 
