@@ -82,13 +82,13 @@ def describe_loss(text: str) -> str:
     """Say what one vector loses of a sentence and of its beginning, and attention; "" where a network is missing."""
     if not all(traced(name, text) for name in LABELS):
         return ""
-    short, whole = shorter(text), format_count(n_words(text), "words")
-    lost, kept = (_named(lost_words(name, text)) for name in (WITHOUT, ATTENTIVE))
-    vector = f"Of {whole}, one vector loses {lost}."
+    short, length = shorter(text), format_count(n_words(text), "words")
+    lost, lost_with_attention = (_named(lost_words(name, text)) for name in (WITHOUT, ATTENTIVE))
+    vector = f"Of {length}, one vector loses {lost}."
     if n_words(text) >= 2 * n_words(short):
         beginning = _named(lost_words(WITHOUT, short))
-        vector = f"Of the first {n_words(short)} words, one vector loses {beginning}; of all {whole}, {lost}."
-    return f"{vector} Attention loses {kept}."
+        vector = f"Of the first {n_words(short)} words, one vector loses {beginning}; of all {length}, {lost}."
+    return f"{vector} Attention loses {lost_with_attention}."
 
 
 def _named(words: list[str]) -> str:

@@ -10,15 +10,15 @@ from ui.translation_scene import translation_data
 from ui.try_this import GUESSING, TRY_STAGE
 
 VECTOR, ATTENTION, EQUAL = "vector", "attention", "equal"
-SHOWN = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR, ATTENTION, EQUAL)))
+CONTRAST = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR, ATTENTION, EQUAL)))
 """What is handed over: one vector, what attention weighs, or all words alike."""
 
 
 def first_lost_row(attentive: TracedTranslation, text: str) -> int:
     """Return the first French word that looks at a word which the one vector loses; 0 = there is none."""
     lost, view = lost_words(WITHOUT, text), attentive.view
-    looked_at = (view.source[key] for key in view.weights.argmax(1).tolist())
-    return next((row for row, word in enumerate(looked_at) if word in lost), 0)
+    heaviest_words = (view.source[key] for key in view.weights.argmax(1).tolist())
+    return next((row for row, word in enumerate(heaviest_words) if word in lost), 0)
 
 
 def french_row(attentive: TracedTranslation, text: str) -> int:
@@ -31,14 +31,14 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
     """Draw the scene of a sentence; return what attention makes of it, None where that network is missing."""
     attentive, single = (traced(name, text) for name in (ATTENTIVE, WITHOUT))
     row = french_row(attentive, text) if attentive else 0
-    if attentive and SHOWN.value == EQUAL:
+    if attentive and CONTRAST.value == EQUAL:
         attentive = network.traced_translation(attentive.translator, text, (), UNIFORM)
     models = [model for model in (attentive, single) if model]
     if not models:
         return None
     data = translation_data(attentive, single, text, row) | {
         "query": row,
-        "focus": VECTOR if SHOWN.value == VECTOR or not attentive else ATTENTION,
+        "focus": VECTOR if CONTRAST.value == VECTOR or not attentive else ATTENTION,
         "plays": True,
         "covered": TRY_STAGE[NAME].value == GUESSING,
         "axes": None,
@@ -50,7 +50,7 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
             return
         FRENCH_WALK.field.value = choice.row
         if choice.focus:
-            SHOWN.value = VECTOR if choice.focus == VECTOR else EQUAL if choice.is_even else ATTENTION
+            CONTRAST.value = VECTOR if choice.focus == VECTOR else EQUAL if choice.is_even else ATTENTION
 
     draw_scene(NAME, data, on_choose)
     return attentive

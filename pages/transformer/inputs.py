@@ -87,8 +87,11 @@ def draw_edited_note(reading: page.Reading) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Its attention is changed.", width="content")
-        (trained,) = page.translate_sources(page.Reading(reading.text, {}), read_source(reading.text))
-        st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
+        source, says = read_source(reading.text), []
+        for label, each in (("Now", reading), ("As trained", page.Reading(reading.text, {}))):
+            (french,) = page.translate_sources(each, source)
+            says.append(f'{label}: <i lang="fr">{html.escape(french)}</i>')
+        st.html(f'<span class="as-trained">{" &ensp; ".join(says)}</span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=page.EDITS.reset)
 
 

@@ -50,11 +50,11 @@ def answer(word: FrenchWord) -> str:
     source = read_source(word.text)
     index = int(_english_weights(screen.ATTENTIVE, source, word.prefix).argmax())
     english = literal(source.word_labels[index], 24)
-    given = percent(float(_context_shares(screen.ATTENTIVE, source, word.prefix)[index]))
-    kept = percent(float(screen.vector_shares(word.text)[index]))
+    context_share = percent(float(_context_shares(screen.ATTENTIVE, source, word.prefix)[index]))
+    vector_share = percent(float(screen.vector_shares(word.text)[index]))
     return (
-        f"To say {word.french}, the decoder looks most at {english}: **{given}** of what attention gives depends on "
-        f"that word, of the one vector **{kept}**."
+        f"To say {word.french}, the decoder looks most at {english}: **{context_share}** of what attention gives "
+        f"depends on that word, of the one vector **{vector_share}**."
     )
 
 

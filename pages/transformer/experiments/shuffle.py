@@ -57,9 +57,12 @@ def answer(reading: Reading) -> str:
     order, *_ = _second_order(source)
     if order == sorted(order):
         return "These words have no other order. Type some more."
-    (typed, other), with_positions = (_french_of_both(reading, has_positions) for has_positions in HALVES.values())
-    alike = f"both orders become *{as_markdown(typed)}*" if typed == other else f"*{as_markdown(other)}* comes of it"
-    return f"Without positions {alike} With them, the other order becomes *{as_markdown(with_positions[1])}*"
+    (french, reordered), with_positions = (
+        _french_by_order(reading, has_positions) for has_positions in HALVES.values()
+    )
+    both = f"both orders become *{as_markdown(french)}*"
+    without = both if french == reordered else f"the other order becomes *{as_markdown(reordered)}*"
+    return f"Without positions {without} With them, the other order becomes *{as_markdown(with_positions[1])}*"
 
 
 def _next_order(source: SourceSentence, arrangement: str) -> tuple[str, int] | None:
@@ -93,7 +96,7 @@ def _verdict(is_reordered: bool, changed: Tensor, french: list[str]) -> str:
     return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
-def _french_of_both(reading: Reading, with_positions: bool) -> list[str]:
+def _french_by_order(reading: Reading, with_positions: bool) -> list[str]:
     """Return the French of the typed order and of the other one."""
     source = read_source(reading.text)
     _, reordered, positions = _second_order(source)
@@ -120,7 +123,7 @@ def draw(reading: Reading) -> None:
     columns = {title: shares.tolist() for title, shares in changed.items()}
     halves = []
     for number, title in enumerate(HALVES):
-        french = _french_of_both(reading, HALVES[title])
+        french = _french_by_order(reading, HALVES[title])
         verdict = _verdict(order != sorted(order), changed[title], french)
         halves.append(
             {
