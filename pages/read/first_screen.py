@@ -62,8 +62,8 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
         [trace] * n_looks,
         picture_address(image_png(canvas)),
         [[(state, 0)] for state, _ in states],
-        [_whole(reading)],
-        [_whole(uniform)],
+        [_number_read(reading)],
+        [_number_read(uniform)],
         queries=range(n_looks),
     )
     for look, row, (_, state) in zip(data["looks"], reading.probabilities.tolist(), states, strict=True):
@@ -80,7 +80,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     draw_picture_scene(NAME, data, on_look, IS_EVEN.set)
 
 
-def _whole(reading: DigitReading) -> tuple[str, float, str]:
+def _number_read(reading: DigitReading) -> tuple[str, float, str]:
     """Return the number that is read, and the probability of all its digits and the end."""
     return reading.digits or "nothing", float(reading.probabilities.max(1).values.prod()), ""
 

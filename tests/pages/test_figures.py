@@ -16,10 +16,10 @@ NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush l
 ONE = "aligned_words next_words token_chips atlas_map vector_plane two_orders judged_words pixel_map"
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} nine_pairs question_box".split(), 0),
-    **dict.fromkeys(f"{ONE} moving_step layers scene table_scene".split(), 1),
-    **dict.fromkeys(("token_view", "start_scene", "score_plane", "picture_scene"), 2),
+    **dict.fromkeys(f"{ONE} moving_step layers scene table_scene picture_scene".split(), 1),
+    **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
 }
-"""Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""
+"""Names of components, and how many pictures each has: a text and its weights are two."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -36,6 +36,7 @@ def pictures_of_components(page) -> int:
     A component that is not known has none to be saved.
     """
     n_bars = len(re.findall('class="(?:bars|strip)"', html_of(page)))
+    n_bars += any("ask_scene" in each.proto.id for each in page.get("bidi_component"))  # a picture of each of two looks
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 
