@@ -83,6 +83,12 @@ def draw_examples(vectors: Vectors) -> None:
     st.caption(vectors.note or "Your own arrangement.")
 
 
+def arrange_example(vectors: Vectors) -> None:
+    """Replace query and keys by an example, whose weights are as computed."""
+    arrange(vectors)
+    EDITS.reset()
+
+
 def _on_example(preset: Vectors) -> None:
-    arrange(replace(preset))  # a copy: told in the address
+    arrange_example(replace(preset))  # a copy: told in the address
     TRY_STAGE[NAME].reset()  # what came of a guess was about other vectors

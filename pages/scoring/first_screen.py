@@ -85,7 +85,8 @@ def on_choose(traces: Mapping[str, AttentionTrace]) -> None:
 def lay_on_query() -> None:
     """Put the first example, with its first key where the query is."""
     first = VECTOR_PRESETS[0]
-    controls.arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
+    vectors = Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer.")
+    controls.arrange_example(vectors)
 
 
 def key_of_dot_product() -> tuple[int, str]:

@@ -26,7 +26,8 @@ class Comparison(NamedTuple):
     key: Tensor  # (n_keys, d)
     trained: dict[str, Tensor]  # parameters by name
     functions: dict[str, Score]
-    traces: dict[str, AttentionTrace]  # with the edits that fit, each of one score
+    unedited: dict[str, AttentionTrace]  # each of one score
+    traces: dict[str, AttentionTrace]  # with the edits that fit
     container: DeltaGenerator  # of the plane
 
     @property
@@ -49,10 +50,10 @@ def draw_comparison(key: str = "scoring_shown") -> Comparison:
     query, keys = controls.query_and_keys(vectors)
     trained = controls.trained_parameters(model, vectors.d)
     functions = all_scores(trained)
-    learned = compare(functions, query[None], keys)
-    traces = {name: trace.replace(EDITS.fitting(trace, name)) for name, trace in learned.items()}
+    unedited = compare(functions, query[None], keys)
+    traces = {name: trace.replace(EDITS.fitting(trace, name)) for name, trace in unedited.items()}
     take_along(lambda: _export(traces))
-    return Comparison(vectors, query, keys, trained, functions, traces, plane)
+    return Comparison(vectors, query, keys, trained, functions, unedited, traces, plane)
 
 
 def draw_input() -> Comparison:

@@ -39,9 +39,11 @@ class ScorePlane extends PlaneScene {
   }
 
   captionOfRest() {
-    const { data, row, weights } = this, name = data.queries[row], best = winner(weights), rival = name === "dot" ? "L2 distance" : "dot";
+    const { data, row, weights } = this, name = data.queries[row], best = winner(weights), rival = name === "dot" ? "L2 distance" : "dot", rivalRow = data.queries.indexOf(rival);
+    if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${asPercent(weights[at])} of ${key}`).join(", ")}.`;
     if (best < 0) return `By **${name}** all keys fit equally well.`;
-    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${asPercent(weights[best])}`, other = winner(data.weights[data.queries.indexOf(rival)]);
+    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${asPercent(weights[best])}`, other = winner(data.weights[rivalRow]);
+    if (this.isOwnRow(rivalRow)) return `${chosen}.`;
     if (other < 0) return `${chosen}; by ${rival} all fit equally well.`;
     if (other === best) return `${chosen}; by ${rival}, too. Drag an arrow.`;
     const [longer, nearer] = name === "dot" ? [best, other] : [other, best], isLength = name === "dot" || name === "L2 distance";

@@ -234,6 +234,9 @@ export class PlaneScene extends SceneView {
     this.plane.requestDraw();
   }
 
+  // Whether a visitor has crossed a key out of a row, or pulled a weight of it.
+  isOwnRow(row) { return Boolean(this.data.changed?.includes(row) || (this.local && row === this.row)); }
+
   isLit(arrow) { return this.lit.length ? this.positionsOf(arrow).some((position) => this.lit.includes(String(position))) : this.arrowOfRow() === arrow; }
   arrowOfRow() { return 0; }
   positionsOf() { return []; }

@@ -16,7 +16,7 @@ def draw_input() -> Comparison:
 def answer(compared: Comparison) -> str:
     """Say which function prefers which key, and which key is nearest."""
     by_key, undecided = defaultdict(list), []
-    for name, (favourite, weight) in measures.favourites(compared.traces).items():
+    for name, (favourite, weight) in measures.favourites(compared.unedited).items():
         if favourite is None:
             undecided.append(name)
         else:

@@ -30,7 +30,7 @@ def draw(compared: Comparison) -> None:
         row = WeightsRow(EDITS, trace, attention=SCORE.value, prefix=f"{SCORE.value}: ")
         matrix_editor(row, lambda query: None)
     with right:
-        unedited = trace.replace(())
+        unedited = compared.unedited[SCORE.value]
         show_contexts(unedited, trace, 0)
         show_weights_difference(NAME, unedited, trace)
     compared.draw_plane()

@@ -80,6 +80,22 @@ def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_to
     assert min(scene(page)["weights"][0][:2]) > 0
 
 
+def test_own_weights_change_no_conclusion_and_end_with_another_example(page):
+    def all_agree():
+        return [text for text in text_of(open_question(page, "all")).split("\n") if "Largest weight" in text]
+
+    before = all_agree()
+    open_question(page, "elsewhere").button(key="scoring_cut").click().run()
+    assert scene(page)["changed"] == [0]
+    assert all_agree() == before != []
+    press(open_question(page, ""), "preset_Mixed")
+    assert scene(page)["changed"] == []
+    open_question(page, "elsewhere").button(key="scoring_cut").click().run()
+    open_question(page, "").button(key="scoring_try").click().run()
+    page.get("button_group")[0].set_value(0).run()
+    assert scene(page)["changed"] == []
+
+
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
     start = "Mixed" if name == "Right angles" else "Right angles"

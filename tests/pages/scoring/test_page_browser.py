@@ -154,3 +154,14 @@ def test_the_eight_functions_and_their_favourite_keys_fit_a_screen(plane):
     show_all(plane)
     box = plane.locator(SENTENCE).bounding_box()
     assert box["y"] + box["height"] <= 900
+
+
+def test_own_weights_are_said_to_be_own_until_another_example(plane):
+    plane.get_by_role("button", name=re.compile("^k₂, score .*cross it out")).click()
+    expect(said(plane)).to_contain_text("With the weights as you set them, q takes")
+    plane.wait_for_url("**edits=*")
+    settle(plane)
+    choose_score(plane, "L2 distance")
+    expect(said(plane)).to_have_text(re.compile(r"By L2 distance q takes most from k₁, \d+%\."))
+    plane.get_by_role("button", name="Equal lengths").click()
+    expect(said(plane)).to_contain_text("; by dot")
