@@ -42,5 +42,5 @@ def draw_head() -> None:
     page_questions(NAME, lambda: draw_numbers(chosen), players=(STEPS,))
 
 
-page_frame(NAME, "Without a recurrent network **each piece asks all the others**, in every head of every layer.")
+page_frame(NAME, "Without a recurrent network **each piece asks other pieces**, in every head of every layer.")
 page_body(draw_head)
