@@ -3,12 +3,14 @@
 from functools import partial
 from typing import Any
 
+from attention_core import AttentionTrace
 from attention_core.attention.edits import SetWeights
 from attention_core.attention.view.scene import scene_data
 from attention_core.charts.words import word_weights
 from attention_core.device import to_array
 from attention_core.inference import translation_scene as core
 from attention_core.inference.translation import read_source
+from attention_core.models.transformer import KINDS
 from pages.transformer import reading as page
 from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, weights_row
 from ui.chart import note_picture
@@ -41,13 +43,49 @@ def draw_head_scene(chosen: ChosenHead) -> None:
         row = weights_row(chosen, choice.row)
         if choice.is_reset:
             page.EDITS.reset()
-        elif choice.key in row.keys:
+        elif choice.key in row.keys and choice.weight:
             row.set_weight([choice.key], choice.weight)
+        elif choice.key in row.keys:
+            _cross_out(chosen, choice.row, choice.key)
 
     data = _scene_data(chosen)
     picture = partial(word_weights, data["keys"], data["queries"], to_array(chosen.weights), chosen.query, "")
     note_picture(picture, f"{chosen.head.label}: where “{data['queries'][chosen.query]}” looks")
     draw_scene(SCENE, data, on_choose)
+
+
+def _cross_out(chosen: ChosenHead, query: int, key: int) -> None:
+    """Let no head of the chosen kind, in any layer, look at a key from a query; where it does not, let it again."""
+    traces, allowed = _traces_of_kind(chosen), chosen.trace.allowed(chosen.head.head, [query])
+    is_cut = allowed is not None and not allowed[0, key]
+    for layer, trace in enumerate(traces):
+        head = chosen.head._replace(layer=layer)
+        row = weights_row(chosen._replace(head=head, trace=trace), query)
+        row = row._replace(head=None, prefix=f"{head.kind}, layer {layer + 1}: ")
+        if not is_cut:
+            row.set_weight([key], 0.0)
+            continue
+        cuts = [SetWeights(query, ((key, 0.0),), each) for each in (None, chosen.head.head)]
+        page.EDITS.remove(*cuts, attention=row.attention)
+
+
+def _traces_of_kind(chosen: ChosenHead) -> list[AttentionTrace]:
+    """Return the traces of all layers of the chosen kind."""
+    traces = page.traces(chosen.reading)
+    return [traces[chosen.head.kind, layer] for layer in range(page.CONFIG.n_layers)]
+
+
+def _together(chosen: ChosenHead) -> dict[str, Any]:
+    """Return what the captions tell of the model's other heads: see captionOfHeads in scene_captions.js."""
+    per_kind = page.CONFIG.n_layers * page.CONFIG.n_heads
+    cuts = [{edit for edit in trace.edits if isinstance(edit, SetWeights)} for trace in _traces_of_kind(chosen)]
+    lost = [edit for edit in set.intersection(*cuts) if edit.head is None]
+    cut = [
+        [key for edit in lost if edit.query == query for key, weight in edit.weights if not weight]
+        for query in range(chosen.trace.n_queries)
+    ]
+    kind = "of the decoder" if chosen.head.kind == "decoder" else "of cross-attention"
+    return {"n": len(KINDS) * per_kind, "of": f"all {per_kind} heads {kind}", "cut": cut}
 
 
 def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
@@ -59,7 +97,8 @@ def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     if is_decoder:
         ids, rows = tuple(translation(page.TRANSLATOR, reading.text).ids), tuple(range(trace.n_queries))
         data["answers"] = _answers(page.edited(reading), read_source(reading.text), ids, rows)
-        data["note"] = "Scores and weights are those of this head; what is said comes of all heads of all layers."
+        data["heads"] = _together(chosen)
+        data["note"] = "Scores and weights are those of this head."
     changed = {edit.query for edit in trace.edits if isinstance(edit, SetWeights) and edit.head == head.head}
     return data | {
         "query": query,

@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from attention_core import DropHead
+from attention_core import DropHead, SetWeights
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.evaluate import translation_figures as training
 from attention_core.evaluate import variants
@@ -261,6 +261,18 @@ def test_a_key_that_is_crossed_out_changes_what_is_said_in_the_scene(page):
     assert after["isEdited"]
     assert not before["isEdited"]
     assert after["answers"] != before["answers"]
+
+
+def test_a_key_that_no_head_of_a_kind_sees_is_told_apart_from_one_that_one_head_does_not(page):
+    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    data, he = scene(settled(page)), scene(page)["keys"].index("he")
+    edits = [ListedEdit(SetWeights(8, ((he, 0.0),), None), "off", f"cross-{layer}") for layer in (1, 2, 3)]
+    for edits_now, everywhere in ((edits, [he]), (edits[2:], [])):
+        page.session_state[f"{NAME}_edits"] = tuple(edits_now)
+        data_now = scene(settled(page))
+        assert data_now["cut"][8] == [he]
+        assert data_now["heads"]["cut"][8] == everywhere
+        assert (data["answers"][8][0][1] - data_now["answers"][8][0][1] > 0.3) == bool(everywhere)
 
 
 def test_the_surprise_asks_first_and_the_head_looks_at_another_noun_than_the_pronoun_means(page):
