@@ -98,6 +98,7 @@ def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
         ids, rows = tuple(translation(page.TRANSLATOR, reading.text).ids), tuple(range(trace.n_queries))
         data["answers"] = _answers(page.edited(reading), read_source(reading.text), ids, rows)
         data["heads"] = _together(chosen)
+        data["hasLaterKeys"] = head.kind == "decoder"  # which are not written yet when the query asks
         data["note"] = "Scores and weights are those of this head."
     changed = {edit.query for edit in trace.edits if isinstance(edit, SetWeights) and edit.head == head.head}
     return data | {

@@ -247,8 +247,9 @@ export class SceneView extends ScenePlayer {
 
   // A key no longer gets a weight from the present query, or again the one that it had.
   cross(key) {
-    this.finish();
     const isBack = this.local?.key === key && this.local.weight === 0, isCut = this.data.cut?.[this.row]?.includes(key);
+    if (this.hidden()[key] && !isCut) return;
+    this.finish();
     this.isEven = false;
     this.local = isBack || isCut ? null : { key, weight: 0 };
     this.change();
@@ -376,10 +377,11 @@ export class SceneView extends ScenePlayer {
   writeKey(node, at, isVector) {
     const { data, state } = this, { weights, progress } = state, isCut = !isVector && (this.local ? this.local.key === at && this.local.weight <= 0 : state.cut.includes(at));
     const isLost = isVector && progress.lost > 0.5 && data.vector?.lost.includes(at);
-    node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", state.hidden[at] && !isCut && "masked"].filter(Boolean).join(" ");
+    const isMasked = state.hidden[at] && !isCut, isBlank = isMasked && data.hasLaterKeys && progress.say <= 0.5;
+    node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", isBlank ? "blank" : isMasked && "masked"].filter(Boolean).join(" ");
     if (!this.canChange) return;
     const told = isVector ? "" : `, score ${state.hidden[at] ? "none" : state.scores[at].toFixed(2)}, weight ${asPercent(weights[at])}`;
-    set(node, { "aria-label": `${shown(data.keys[at])}${told}; press to ${isCut ? "give it back" : "cross it out"}`, "aria-pressed": isCut });
+    set(node, { "aria-label": isBlank ? "not written yet" : `${shown(data.keys[at])}${told}; press to ${isCut ? "give it back" : "cross it out"}`, "aria-pressed": isCut });
   }
 
   writeGrip(node, at, isVector) {

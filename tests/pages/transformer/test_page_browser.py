@@ -91,6 +91,8 @@ def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_
     settle(page)
     page.get_by_role("button", name="Try this").click()
     page.locator(".scene.covered").wait_for()
+    expect(page.locator("button.key", has_text="elle")).to_have_class("key blank")
+    expect(page.locator(".key.masked")).to_have_count(0)
     page.get_by_role("radio", name="enfant").click()
     expect(say).to_contain_text("together they say elle")
     assert_fits(page)
