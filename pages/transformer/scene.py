@@ -1,5 +1,6 @@
 """The scene of the chosen head: what each piece asks of which others, and in the decoder the piece that comes next."""
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,8 @@ from attention_core.attention.view.scene import scene_data
 from attention_core.charts.words import word_weights
 from attention_core.device import to_array
 from attention_core.inference import translation_scene as core
-from attention_core.inference.translation import read_source
+from attention_core.inference.glosses import english_below
+from attention_core.inference.translation import Translation, read_source
 from attention_core.models.transformer import KINDS
 from pages.transformer import reading as page
 from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, weights_row
@@ -88,6 +90,13 @@ def _together(chosen: ChosenHead) -> dict[str, Any]:
     return {"n": len(KINDS) * per_kind, "of": f"all {per_kind} heads {kind}", "cut": cut}
 
 
+def _piece_glosses(french: Translation, sentence: str) -> list[str]:
+    """Return what each piece of a translation means in English; "" below a mark or one of several pieces of a word."""
+    n_pieces, glosses = Counter(french.word_of), english_below(french.labels, sentence)
+    is_word = [n_pieces[word] == 1 and word < len(french.words) for word in french.word_of]
+    return [gloss if whole else "" for gloss, whole in zip(glosses, is_word, strict=True)]
+
+
 def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     """Return the data of a head's scene; a query of the decoder is called after the piece that it is about to say."""
     reading, head, trace, query = chosen
@@ -95,8 +104,9 @@ def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     labels = page.traces(reading)["cross", head.layer].story.query_axis.labels if is_decoder else None
     data = scene_data(trace, head.head, query_labels=labels, nouns=NOUNS[head.kind])
     if is_decoder:
-        ids, rows = tuple(translation(page.TRANSLATOR, reading.text).ids), tuple(range(trace.n_queries))
-        data["answers"] = _answers(page.edited(reading), read_source(reading.text), ids, rows)
+        french, rows = translation(page.TRANSLATOR, reading.text), tuple(range(trace.n_queries))
+        data["answers"] = _answers(page.edited(reading), read_source(reading.text), tuple(french.ids), rows)
+        data["glosses"] = _piece_glosses(french, reading.text)
         data["heads"] = _together(chosen)
         data["hasLaterKeys"] = head.kind == "decoder"  # which are not written yet when the query asks
         data["note"] = "Scores and weights are those of this head."

@@ -241,6 +241,14 @@ def test_the_scene_is_the_chosen_head_s_and_hides_what_is_masked(visit, kind):
         assert said[:3] == data["queries"][:3] == ["l'", "enfant", "n'"], "each row is called after what it says"
 
 
+def test_whole_french_words_have_their_english_below_and_pieces_of_words_none(visit):
+    data = scene(visit(NAME, text=LAYERED["Word pieces"], head="cross-3-3"))
+    english = dict(zip(data["queries"], data["glosses"], strict=True))
+    assert [english[word] for word in ("le", "oublié", "son")] == ["the", "forgot", "his"]
+    assert not any(english[piece] for piece in ("phot", "ograp", "he", ".", "end"))
+    assert "glosses" not in scene(visit(NAME, head="encoder-1-1"))
+
+
 def test_page_opens_on_whom_il_means(page):
     data = scene(page)
     weights = data["weights"][data["query"]]
