@@ -21,7 +21,7 @@ from ui.layout import stop_run
 from ui.player import export_bar
 from ui.state import Field, controlled, whole_number
 from ui.take_along import take_along
-from ui.words import aligned_words, chosen_arc, chosen_row, sentence_box
+from ui.words import aligned_words, chosen_arc, chosen_row, sentence_box, text_field
 
 QUERIES_AND_KEYS = {
     "encoder": "Each English piece asks all English pieces",
@@ -30,6 +30,17 @@ QUERIES_AND_KEYS = {
 }
 FARTHEST = -1  # in place of a query: the one that looks hardest at a piece far away
 QUERY = Field(page.NAME, "query", FARTHEST, address="query", parse=whole_number)
+
+
+_FIRST_LOOKS = (
+    (page.CHOSEN.default, FARTHEST),  # il, at enfant
+    (page.TransformerHead("decoder", 2, 0), 3),  # Mary, at Tom
+    (page.TransformerHead("cross", 2, 0), 2),  # rouge, at red
+    (page.TransformerHead("decoder", 0, 5), 3),  # pas, at ne
+    (page.TransformerHead("cross", 2, 2), 1),  # phot, at phot
+)
+FIRST_LOOKS = dict(zip(LAYERED.values(), _FIRST_LOOKS, strict=True))
+"""Example -> the head and the query that show what it is named after."""
 
 
 class ChosenHead(NamedTuple):
@@ -61,6 +72,11 @@ def weights_row(chosen: ChosenHead, query: int) -> WeightsRow:
     head = chosen.head
     name, text = head.attention_name, chosen.reading.text
     return WeightsRow(page.EDITS, chosen.trace, [query], head.head, name, text, f"{head.label}: ")
+
+
+def choose_first_look() -> None:
+    """Choose the head and the query of the example that is there; of another sentence the query alone, anew."""
+    page.CHOSEN.value, QUERY.value = FIRST_LOOKS.get(text_field(page.NAME).value, (page.CHOSEN.value, FARTHEST))
 
 
 def draw_sentence() -> str | None:

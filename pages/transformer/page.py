@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.inference.translation import read_source
-from pages.transformer.inputs import QUERY, chosen_head, draw_choice, draw_edited_note, export_head
+from pages.transformer.inputs import choose_first_look, chosen_head, draw_choice, draw_edited_note, export_head
 from pages.transformer.numbers import STEPS, draw_numbers
 from pages.transformer.reading import MODEL, NAME, reading_of
 from pages.transformer.scene import draw_head_scene
@@ -23,7 +23,7 @@ def draw_head() -> None:
         return
     model, missing = model_or_fault(MODEL)
     with st.container(key="transformer_in_a_row", horizontal=True, vertical_alignment="bottom"):
-        sentence = sentence_box(NAME, LAYERED, on_change=QUERY.reset)
+        sentence = sentence_box(NAME, LAYERED, on_change=choose_first_look)
         text = readable_sentence(NAME, sentence, next(iter(LAYERED.values())), "transformer_place")
         if model is not None:
             try_this(NAME, find_antecedent(text))

@@ -255,6 +255,20 @@ def test_page_opens_on_whom_il_means(page):
     assert (data["queries"][data["query"]], data["keys"][weights.index(max(weights))]) == ("il", "enfant")
 
 
+def test_an_example_brings_its_head_and_the_query_that_it_is_named_after(page):
+    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    seen = []
+    for number in (1, 2, 3, 4, 0):
+        settled(page).button(key=f"{NAME}_example_{number}").click()
+        data = scene(settled(page))
+        weights = data["weights"][data["query"]]
+        seen.append((data["queries"][data["query"]], data["keys"][weights.index(max(weights))]))
+    assert seen == [("Mary", "Tom"), ("rouge", "red"), ("pas", "ne"), ("phot", "phot"), ("il", "enfant")]
+    kind = page.segmented_control(key=f"{NAME}_kind").set_value("encoder")
+    typed(page, "The dog bit the man.")
+    assert kind.value == "encoder"
+
+
 def test_over_many_pieces_arcs_stand_in_the_scene_s_place(visit):
     page = visit(NAME, head="encoder-1-1", text="the red car and " * 8)
     assert tools.data_of(page, f"{NAME}_words")
