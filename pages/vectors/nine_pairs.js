@@ -47,17 +47,25 @@ class NinePairs extends PlaneScene {
     return super.captionOf(step);
   }
 
+  // Of a row out of which a visitor has crossed keys, or pulled a weight.
+  captionOfOwnRow() {
+    const { data, weights, local, row } = this, isCut = local?.weight === 0, name = data.queries[row];
+    const cut = data.keys.filter((_, key) => data.cut[row].includes(key) || (isCut && key === local.key)).join(", ");
+    if (!cut || local?.weight > 0) return `With the weights as you set them, **${name}**'s context is ${this.sharesOf(weights)}.`;
+    return `You crossed out **${cut}**: ${name} ${weights.some((weight) => weight > 0) ? "shares its weight among the rest" : "takes nothing"}.`;
+  }
+
+  sharesOf(weights) { return weights.map((weight, key) => (weight ? `${asPercent(weight)} of ${this.data.keys[key]}` : "")).filter(Boolean).join(", ") || "nothing"; }
+
   captionOfRest() {
+    if (this.isOwnRow(this.row)) return this.captionOfOwnRow();
     const { data, weights, base } = this, name = data.queries[this.row], moved = this.moved(), { names, isNeuron } = this.given, movedNames = moved.map((arrow) => names[arrow]);
     const rowOf = (arrow, side) => this.positionsOf(arrow).find(([axis]) => axis === side)?.[1];
     const [queries, keys] = ["queries", "keys"].map((side) => moved.map((arrow) => rowOf(arrow, side)));
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
-    if (!nChanged) {
-      const shares = weights.map((weight, key) => (weight ? `${asPercent(weight)} of ${data.keys[key]}` : "")).filter(Boolean).join(", ");
-      return `${name}'s **context** is ${shares || "nothing"}. Drag an arrow.`;
-    }
+    if (!nChanged) return `${name}'s **context** is ${this.sharesOf(weights)}. Drag an arrow.`;
     let best = null;
     data.weights.forEach((other, i) => other.forEach((weight, j) => {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);

@@ -150,7 +150,7 @@ export class PlaneScene extends SceneView {
     const { plane, given } = this, isMoved = given && data.revision !== plane.revision, before = plane.arrows, base = this.data?.weights;
     this.given = data;
     plane.adopt(data, tellMoved);
-    if (isMoved) Object.assign(this, { from: null, base: null });
+    if (isMoved || data.scene.isEdited || given?.scene.isEdited) Object.assign(this, { from: null, base: null });
     if (isMoved && given.subject === data.subject && String(given.names) === String(data.names)) this.glide(before, base);
     super.adopt(this.live(data.scene), tellChosen);
   }
@@ -205,9 +205,17 @@ export class PlaneScene extends SceneView {
     this.isTouched = true;
   }
 
+  // Arrows that are not where they were; with weights of a visitor's own nothing is compared.
   moved() {
     const { arrows } = this.plane;
-    return this.from?.length === arrows.length ? [...arrows.keys()].filter((arrow) => String(this.from[arrow]) !== String(arrows[arrow])) : [];
+    return !this.data?.isEdited && this.from?.length === arrows.length ? [...arrows.keys()].filter((arrow) => String(this.from[arrow]) !== String(arrows[arrow])) : [];
+  }
+
+  // Another row is chosen for what it has, not for what has changed.
+  choose(row, focus) {
+    Object.assign(this, { from: null, base: null });
+    this.plane.requestDraw();
+    super.choose(row, focus);
   }
 
   followArrows() {
