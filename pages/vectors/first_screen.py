@@ -43,6 +43,7 @@ def example_choice() -> None:
 
 def _on_example() -> None:
     workbench.choose_preset(workbench.PRESET.value)
+    EDITS.reset()
     TRY_STAGE[NAME].reset()  # the outcome of a guess was about other pairs
 
 

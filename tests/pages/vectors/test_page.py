@@ -110,6 +110,14 @@ def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
     assert f"Before your changes: {PRESETS['equal'].line}" in text_of(retype(page, "K", 0, 0, -1))
 
 
+def test_what_was_crossed_out_in_one_example_is_no_change_of_another(page):
+    open_question(page, "elsewhere").button(key="vectors_cut").click().run()
+    assert pairs(open_question(page, ""))["scene"]["isEdited"]
+    assert "Before your changes" not in text_of(choose(page, "selectbox", "preset", "equal"))
+    assert not pairs(choose(page, "selectbox", "preset", "pairs"))["scene"]["isEdited"]
+    assert "Before your changes" not in text_of(page)
+
+
 def test_what_examples_say_is_so():
     weights = {name: preset.problem() for name, preset in PRESETS.items()}
     weights = {name: trace_of(problem).weights().numpy() for name, problem in weights.items()}
