@@ -36,7 +36,7 @@ _last_states_know = cached_computation(spinner="Reading the sentence", on_cluste
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
     entry = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=_on_sentence)
-    text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), f"{NAME}_scene", f"{NAME}_lost")
+    text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), f"{NAME}_scene")
     reading_remarks(read_source(text))
     return text
 
@@ -108,6 +108,6 @@ def count_lost_words(text: str) -> TryThis:
         None,
         outcome,
         f"{NAME}_scene",
-        hides=f":is(.st-key-{NAME}_lost, .st-key-numbers)",
+        hides=".st-key-numbers",
         subject=text,
     )

@@ -26,9 +26,6 @@ def draw_networks() -> None:
         if fault := model_or_fault(name)[1]:
             st.error(f"**The network with {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
     attentive = draw_memory_scene(text)
-    with st.container(key="memory_lost"):
-        if loss := screen.describe_loss(text):
-            st.markdown(loss)
     if attentive:
         take_along(lambda: export_bar(attentive.trace, screen.NAME, query=attentive.view.first_piece[0]))
     page_questions(screen.NAME, lambda: draw_numbers(text), players=(screen.WALK,))
