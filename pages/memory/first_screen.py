@@ -21,8 +21,8 @@ from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
 WALK = Walk(NAME)
-FIRST_LOST = -1  # in place of a row: the first French word that looks at one that the one vector loses
-FRENCH_WALK = Walk(f"{NAME}_cure", first=FIRST_LOST, label="French word")
+LAST_LOST = -1  # in place of a row: the last French word that looks at one that the one vector loses
+FRENCH_WALK = Walk(f"{NAME}_cure", first=LAST_LOST, label="French word")
 WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one

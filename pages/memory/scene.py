@@ -9,22 +9,28 @@ from ui.state import Field, one_of
 from ui.translation_scene import translation_data
 from ui.try_this import GUESSING, TRY_STAGE
 
+SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
 VECTOR, ATTENTION, EQUAL = "vector", "attention", "equal"
 CONTRAST = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR, ATTENTION, EQUAL)))
 """What is handed over: one vector, what attention weighs, or all words alike."""
 
 
-def first_lost_row(attentive: TracedTranslation, text: str) -> int:
-    """Return the first French word that looks at a word which the one vector loses; 0 = there is none."""
+def last_lost_row(attentive: TracedTranslation, text: str) -> int:
+    """Return the French word that surely looks at the last word which the one vector loses; 0 = it loses none.
+
+    Articles, auxiliaries and wrong words look less surely, or at what means something else.
+    """
     lost, view = lost_words(WITHOUT, text), attentive.view
-    heaviest_words = (view.source[key] for key in view.weights.argmax(1).tolist())
-    return next((row for row, word in enumerate(heaviest_words) if word in lost), 0)
+    weights, keys = (values.tolist() for values in view.weights.max(1))
+    rows = [row for row, key in enumerate(keys) if view.source[key] in lost]
+    words = [row for row in rows if weights[row] >= SURE and len(view.source[keys[row]]) >= LONG]
+    return max(words or rows, key=keys.__getitem__, default=0)
 
 
 def french_row(attentive: TracedTranslation, text: str) -> int:
-    """Return the chosen French word, by default the first one whose English is lost."""
+    """Return the chosen French word, by default the last one whose English is lost."""
     row = FRENCH_WALK.field.value
-    return min(first_lost_row(attentive, text) if row < 0 else row, len(attentive.view.target) - 1)
+    return min(last_lost_row(attentive, text) if row < 0 else row, len(attentive.view.target) - 1)
 
 
 def draw_memory_scene(text: str) -> TracedTranslation | None:

@@ -13,7 +13,7 @@ from attention_core.inference import word_influence as influence
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS
-from pages.memory.scene import first_lost_row, french_row
+from pages.memory.scene import french_row, last_lost_row
 from ui.chart import note_picture
 from ui.computed import by_model, card_or_empty, model_or_fault
 from ui.labels import distinct, literal
@@ -39,7 +39,7 @@ def draw_input() -> FrenchWord:
     if why or attentive is None:
         st.info(f"A network is not there. {why}")
         stop_run()
-    view, first = attentive.view, first_lost_row(attentive, text)
+    view, first = attentive.view, last_lost_row(attentive, text)
     screen.FRENCH_WALK.field.value = french_row(attentive, text)
     row = screen.FRENCH_WALK.draw(view.target, range(first, first + 3))
     return FrenchWord(text, literal(view.target[row], 24), attentive.translation.ids[: view.first_piece[row]])
