@@ -27,7 +27,7 @@ def drag_to(page, arrow, x, y):
 def shares_in_table(page):
     """The shares that the dot product gives, in per cent."""
     texts = page.locator(".cell.now").all_inner_texts()
-    return [float(text.lstrip("< ").rstrip("%")) for text in texts]
+    return [float(text.lstrip("<").rstrip("%")) for text in texts]
 
 
 def show_all(page):

@@ -9,7 +9,9 @@ import { Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
 const MANY_ROWS = 5, GLIDE = 500, LATER_PACE = 5, SMALLEST_CHANGE = 1e-9;
+const SMALLEST_WRITTEN = 0.001;  // weight in a row of weights
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
+const percentIn = (weight) => (weight > 0 && weight < SMALLEST_WRITTEN ? `<${asPercent(SMALLEST_WRITTEN)}` : asPercent(weight));
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
 // Numbers with the largest of them as 1 or -1.
@@ -54,7 +56,7 @@ class ArrowPlane extends Plane {
   screen([x, y]) { return [this.x(x), this.y(y)]; }
 
   follow() {
-    const moved = this.scene.moved(), from = this.scene.from, line = (start, end) => `M${this.screen(start)}L${this.screen(end)}`;
+    const moved = this.scene.isDragged ? this.scene.moved() : [], from = this.scene.from, line = (start, end) => `M${this.screen(start)}L${this.screen(end)}`;
     set(this.edges, { d: (this.data.edges ?? []).map(([start, end]) => line(this.arrows[start], this.arrows[end])).join("") });
     set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow])).join("") });
     set(this.ways, { d: moved.map((arrow) => line(from[arrow], this.arrows[arrow])).join("") });
@@ -142,7 +144,7 @@ export class PlaneScene extends SceneView {
   constructor(root) {
     super(root);
     root.classList.add("arrows");
-    Object.assign(this, { drawing: new RowsDrawing(this.canvas), stepTitles: { takes: "mixes" }, cells: [], from: null, base: null, lit: [] });
+    Object.assign(this, { drawing: new RowsDrawing(this.canvas), resetTitle: "as computed", stepTitles: { takes: "mixes" }, cells: [], from: null, base: null, lit: [], isDragged: false });
     this.plane = new ArrowPlane(root, this);
   }
 
@@ -181,7 +183,7 @@ export class PlaneScene extends SceneView {
   // What Python has moved goes there.
   glide(from, base) {
     const { plane } = this, goal = plane.arrows, began = performance.now();
-    Object.assign(this, { from, base });
+    Object.assign(this, { from, base, isDragged: false });
     if (String(goal) === String(from) || wantsLessMotion()) return;
     const step = (now) => {
       if (plane.goal !== goal) return;
@@ -200,7 +202,7 @@ export class PlaneScene extends SceneView {
     const { plane } = this;
     if (plane.goal) Object.assign(plane, { arrows: plane.goal, goal: null });
     if (!this.layout || this.isCovered) return;
-    Object.assign(this, { from: copyOf(plane.arrows), base: this.data.weights.map((row) => [...row]), isTour: false });
+    Object.assign(this, { from: copyOf(plane.arrows), base: this.data.weights.map((row) => [...row]), isDragged: true, isTour: false });
     if (this.time < this.timeline.end) this.finish();
     this.isTouched = true;
   }
@@ -337,7 +339,7 @@ export class PlaneScene extends SceneView {
 
   writeCell(node, row, key) {
     const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
-    const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? asPercent(weight) : twoDecimals(score), before = base?.[row]?.[key];
+    const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? percentIn(weight) : twoDecimals(score), before = base?.[row]?.[key];
     const isChanged = this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
     const form = [text, weight, before, isNow, isChanged, isLit, this.shownOf(row)].join();
     if (node.form === form) return;

@@ -25,7 +25,7 @@ export const placeWord = (node, { x, y, w, h }, size) => {
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], stepTitles: {}, isSentence: true });
+    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -108,7 +108,7 @@ export class SceneView extends ScenePlayer {
     if (this.hasContrast() && weights) choices.push([without, () => this.isApart, () => this.choose(this.row, "vector")]);
     if (weights) choices.push([attention, () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
-    if (this.data.isEdited) choices.push(["as learned", () => false, () => this.reset()]);
+    if (this.data.isEdited) choices.push([this.resetTitle, () => false, () => this.reset()]);
     this.switch.replaceChildren();
     this.switch.hidden = choices.length < 2;
     this.choices = choices.map(([title, isOn, act]) => {

@@ -15,14 +15,16 @@ const captionOfVector = ({ vector }, { press, lost }) => {
   return `${heading} ${quoted(said)} ${vector.lostText ? `**${vector.lostText}** ${vector.lostText.includes(",") ? "are" : "is"} lost.` : "Nothing of the sentence is lost."}`;
 };
 
-const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, progress }) => {
+const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, isChanged, progress }) => {
   const [first, second] = strongestTwo(weights);
   if (isEven) return `All get the **same weight**, whatever their score: ${percents[first]} each.`;
   if (progress.divide < 0.5) return "**Softmax**, first half: e to the power of each score, so that three points more count twenty times as much.";
   if (second === undefined || weights[second] <= 0) return `Divided by their sum they are **weights**. All of it goes to ${quoted(keys[first])}.`;
-  if (local) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
+  if (local || isChanged) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
   const [high, low] = [first, second].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
-  const much = times < 1.05 ? "just as much weight" : `${times < MANY ? times.toFixed(1) : Math.round(times).toLocaleString("en")} times its weight`;
+  const fit = high === low ? "fit equally: equal weights" : "fit almost equally: almost the same weight";
+  if (times < 1.05) return `Divided by their sum they are **weights**. ${quoted(keys[first])} and ${quoted(keys[second])} ${fit}.`;
+  const much = `${times < MANY ? times.toFixed(1) : Math.round(times).toLocaleString("en")} times its weight`;
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 

@@ -59,6 +59,7 @@ def test_dragging_a_key_changes_bars(plane):
     expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \([\d.]+%\)"))  # while the button is still down
     plane.mouse.up()
     expect(plane.locator(".cell").nth(2)).to_have_text("97%")
+    expect(plane.locator(".cell").nth(3)).to_have_text("<0.1%")
 
 
 def test_dragging_a_key_changes_the_fields(plane):
@@ -163,5 +164,7 @@ def test_own_weights_are_said_to_be_own_until_another_example(plane):
     settle(plane)
     choose_score(plane, "L2 distance")
     expect(said(plane)).to_have_text(re.compile(r"By L2 distance q takes most from k₁, \d+%\."))
-    plane.get_by_role("button", name="Equal lengths").click()
+    expect(plane.get_by_role("button", name="as computed")).to_be_visible()
+    plane.get_by_role("button", name="One long key").click()
     expect(said(plane)).to_contain_text("; by dot")
+    assert not plane.locator("path.ghost").get_attribute("d")

@@ -138,7 +138,7 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     expect(page.locator(".say")).to_have_text("You crossed out x2: x3 shares its weight among the rest.")
     page.locator(".query").first.click()
     expect(page.locator(".say")).to_contain_text("x1's context is 15% of x1")
-    page.get_by_role("button", name="as learned").click()
+    page.get_by_role("button", name="as computed").click()
     expect(page.locator(".cell").nth(7)).to_have_text("66%")
 
 
