@@ -340,7 +340,7 @@ export class PlaneScene extends SceneView {
   writeCell(node, row, key) {
     const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
     const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? percentIn(weight) : twoDecimals(score), before = base?.[row]?.[key];
-    const isChanged = this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
+    const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
     const form = [text, weight, before, isNow, isChanged, isLit, this.shownOf(row)].join();
     if (node.form === form) return;
     node.form = form;
