@@ -8,7 +8,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from ui.component import component
 from ui.state import component_message
 
-SCENE, TABLE, _picture_scene = component("scene"), component("table_scene"), component("picture_scene")
+SCENE, TABLE, PICTURE = component("scene"), component("table_scene"), component("picture_scene")
 
 
 class SceneChoice(NamedTuple):
@@ -58,25 +58,29 @@ def draw_picture_scene(
     on_look: Callable[[int], None] = lambda look: None,
     on_even: Callable[[bool], None] = lambda is_even: None,
     on_cut: Callable[[int], None] | None = None,
+    on_ask: Callable[[int], None] | None = None,
+    scene: ComponentRenderer = PICTURE,
 ) -> None:
     """Draw a scene over a picture; the callbacks get a chosen look, whether all weights are to be equal, and a region.
 
-    From that nothing is to be taken any more; None = no region can be crossed out.
+    From the region of on_cut nothing is to be taken any more, None = no region can be crossed out; that of on_ask is
+    to be the query, in a scene where regions ask.
     data["pad"] is the name of the drawing pad that lies over the picture, in the container "NAME_first".
     """
 
     def on_choose() -> None:
         message = _last_message(name)
-        look, is_even, region = (message.get(name) for name in ("row", "even", "cut"))
+        look, is_even = message.get("row"), message.get("even")
         if isinstance(look, int) and 0 <= look < len(data["looks"]):
             on_look(look)
         if isinstance(is_even, bool):
             on_even(is_even)
-        if on_cut and isinstance(region, int) and 0 <= region < len(data["looks"][0]["weights"]):
-            on_cut(region)
+        for act, region in ((on_cut, message.get("cut")), (on_ask, message.get("asked"))):
+            if act and isinstance(region, int) and 0 <= region < len(data["looks"][0]["weights"]):
+                act(region)
 
     state = {"answered": _last_message(name).get("sent", 0), "canCross": on_cut is not None}
-    _picture_scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
+    scene(key=f"{name}_scene", data=state | data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def _last_message(name: str) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
+from attention_core.attention.view.scene import picture_scene_data
 from attention_core.attention.wording import percent
 from attention_core.charts import signed_ramp
 from attention_core.charts.chart import Chart
-from attention_core.charts.overlay import overlay
+from attention_core.charts.overlay import image_png, overlay
 from attention_core.charts.pictures import picture
 from attention_core.charts.ramps import CHOSEN, GREY
 from attention_core.data.drawing import CanvasRemark, Drawing
@@ -23,13 +24,15 @@ from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
 from attention_core.inference.pixel_readout import figure_range, product_means, quantise_queries_and_keys
 from ui.canvas import PAPER, Pad, PadContent, digit_presets, readable_content
-from ui.chart import draw_map, note_picture
+from ui.chart import draw_map, note_picture, picture_address
 from ui.component import component
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import compare_accuracies, draw_reading, inked, prepared, read_image, remark_on
+from ui.digits import compare_accuracies, draw_reading, inked, likeliest_digits, prepared, read_image, remark_on
 from ui.edits import EditList
 from ui.player import Stepper
+from ui.scene import draw_picture_scene
 from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
+from ui.try_this import GUESSING, TRY_STAGE
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -50,6 +53,9 @@ LAYERS = {
     GUIDED: "with a head start",
 }
 LAYER = Field(NAME, "layer", PLAIN, address="layer", parse=one_of(LAYERS))
+IS_EVEN = Field(NAME, "even", False, address="even")
+"""Whether the scene shows what comes of equal weights."""
+HAD_SCENE = Field[bool | None](NAME, "had_scene", None)
 QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
 """The pixel that is the query, from 0; None until one was chosen."""
 SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS = "one pixel", "who is looked at", "who looks"
@@ -74,7 +80,13 @@ MAP_SIZE = 320  # screen pixels of a map
 MAX_MAP_WEIGHT = 0.03
 """From which on maps of this page have their strongest pink, all on one scale, on which equal weights look alike."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
-_map = component("pixel_map", folder="pages/pixels")
+SCALE = 12  # pixels of the scene's picture for one of the drawing
+PIECE_SIDE = 0.8
+"""Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
+ASKS = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
+SOURCE = "what **all 784 pixels** take"
+CHANGED = "With the weights **as you changed them**"
+_map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 
 
@@ -127,6 +139,42 @@ def learned_and_equal(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return learned, equal
 
 
+def has_scene() -> bool:
+    """Return whether the map of the chosen layer is that of one softmax, which a scene shows."""
+    return LAYER.value != NO_SOFTMAX and MAP.value == SINGLE_QUERY
+
+
+def mount_pad_anew() -> None:
+    """Mount the pad anew with its drawing where it has another place than before."""
+    if HAD_SCENE.value not in (None, has_scene()):
+        PAD.generation.value += 1
+    HAD_SCENE.value = has_scene()
+
+
+def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
+    """Draw how one pixel takes from all others; the pad `is_empty` where an earlier drawing is shown."""
+    trace, query, image = reading.trace, reading.query, reading.drawing.image
+    note_picture(partial(_query_chart, reading), "Where one pixel looks")
+    learned, equal, edited = (
+        likeliest_digits(answer.probabilities) for answer in (reading.learned, reading.equal, reading.edited)
+    )
+    picture = picture_address(image_png(inked(image).repeat(SCALE, 0).repeat(SCALE, 1)))
+    data = picture_scene_data([trace], picture, [[("the framed pixel", 0)]], edited, equal, queries=[query])
+    data["looks"][0]["asks"] = ASKS
+    data |= {
+        "asker": query,
+        "nouns": ("pixel", "pixel"),
+        "near": PIECE_SIDE,
+        "source": SOURCE,
+        "note": EXPLANATIONS[LAYER.value],
+    }
+    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
+    if trace.edits:
+        data |= {"learned": learned, "changed": CHANGED}
+    draw_picture_scene(NAME, data, on_even=IS_EVEN.set, on_ask=QUERY.set, scene=_scene)
+
+
 def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
     """Lay the map of weights over the pad: the pixel under the pointer is the query, a click keeps it."""
     drawing, trace = reading.drawing, reading.trace
@@ -134,8 +182,6 @@ def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
     data = {
         "numbers": _base64(packed_numbers),
         "unit": unit,
-        "softmax": trace.has_softmax,
-        "high": MAX_MAP_WEIGHT if trace.has_softmax and MAP.value == SINGLE_QUERY else 0.0,
         "ink": _base64(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
         "query": reading.query,
         "stays": QUERY.value is not None,
@@ -156,12 +202,15 @@ def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
         if isinstance(pixel, int) and 0 <= pixel < drawing.image.size:
             QUERY.value = pixel
 
-    row = to_array(trace.weights(0, [reading.query])[0])
     if trace.edits:
-        data["row"] = row.tolist()  # the browser computes rows as learned
-    chart = partial(map_chart, trace, row, drawing.image, size=MAP_SIZE, marked=reading.query)
-    note_picture(chart, "Where one pixel looks")
+        data["row"] = to_array(trace.weights(0, [reading.query])[0]).tolist()  # the browser computes rows as learned
+    note_picture(partial(_query_chart, reading), "Where one pixel looks")
     _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=on_ask)
+
+
+def _query_chart(reading: Reading) -> Chart:
+    row = to_array(reading.trace.weights(0, [reading.query])[0])
+    return map_chart(reading.trace, row, reading.drawing.image, size=MAP_SIZE, marked=reading.query)
 
 
 def _base64(content: bytes) -> str:
@@ -188,7 +237,7 @@ def draw_equal_map(reading: Reading) -> None:
 def page_question() -> str:
     """Return the page's question: what the pad shows, and what is read in the first drawing with equal weights."""
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    invitation = f"Choose a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
+    invitation = f"Draw, or click a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
     return f"{invitation}With every weight {equal_weight()}, the first 7 is {EQUAL_READINGS[LAYER.value]}."
 
 

@@ -1,8 +1,8 @@
-// Over the pad, the drawing as the network sees it, pixel by pixel. The framed pixel asks, and what it takes from all others is
-// computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
-import { arrowOf, asPercent, boxOf, bytesOf, cellBeside, cellUnder, clamp, create } from "../../attention_core/attention/view/prelude.js";
+// Over the pad, the drawing as a network without softmax sees it, pixel by pixel. The framed pixel asks, and what it takes from
+// all others is computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
+import { arrowOf, boxOf, bytesOf, cellBeside, cellUnder, clamp, create } from "../../attention_core/attention/view/prelude.js";
 import { heaviest, isNew, make, pixelOf, placeOn, pointedIn, putPixels, rampOf } from "../../attention_core/attention/view/prelude.js";
-import { shownBy, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { watchPads } from "../../ui/components/pads.js";
 import { underHand } from "./pixel_pad.js";
 
@@ -15,8 +15,6 @@ const SCREEN = 2;  // pixels of the canvas for one of the page
 const cellOf = (pixel) => ({ column: pixel % SIDE, row: Math.floor(pixel / SIDE) });
 
 const mixed = (colour, target, share) => colour.map((from, channel) => Math.round(from + share * (target[channel] - from)));
-
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 class PixelMap {
   constructor(root) {
@@ -95,12 +93,11 @@ class PixelMap {
   weights() {
     if (this.data.row) return this.data.row;
     const { numbers, query, data: { unit } } = this, d = numbers.length / 2 / PIXELS;
-    const scores = Array.from({ length: PIXELS }, (_, key) => {
+    return Array.from({ length: PIXELS }, (_, key) => {
       let product = 0;
       for (let i = 0; i < d; i++) product += numbers[query * d + i] * numbers[(PIXELS + key) * d + i];
       return unit * product;
     });
-    return this.data.softmax ? softmax(scores) : scores;
   }
 
   paint() {
@@ -110,7 +107,7 @@ class PixelMap {
     const pen = canvas.getContext("2d");
     pen.scale(canvas.width / SIDE, canvas.height / SIDE);
     pen.imageSmoothingEnabled = false;
-    this.paintPixels(values, data.high || max);
+    this.paintPixels(values, max);
     pen.drawImage(this.small, 0, 0);
     if (!data.map) this.paintQuery(pen, values, max);
     this.caption.textContent = data.legend || (this.held || data.stays ? this.captionOf(values) : this.invitation());
@@ -132,7 +129,7 @@ class PixelMap {
     pen.lineCap = "round";
     for (const [value, pixel] of heaviest(values, ARCS)) {
       const to = cellOf(pixel), [a, b] = [to.column + 0.5, to.row + 0.5];
-      if (pixel === this.query || value <= this.data.high) continue;
+      if (pixel === this.query || value <= 0) continue;
       pen.globalAlpha = 0.3 + 0.6 * value / max;
       pen.lineWidth = 0.1 + 0.2 * value / max;
       pen.beginPath();
@@ -151,12 +148,10 @@ class PixelMap {
   invitation() { return `${IS_TOUCHED ? "Tap a" : this.data.row ? "Click a" : "Point at a"} pixel, or draw on it.`; }
 
   captionOf(values) {
-    const isInk = (pixel) => this.ink[pixel] > INKED, share = sum(values.filter((_, pixel) => isInk(pixel)));
-    const taker = isInk(this.query) ? "Ink takes" : "Paper takes", [max, min] = [Math.max(...values), Math.min(...values)];
+    const taker = this.ink[this.query] > INKED ? "Ink takes" : "Paper takes", [max, min] = [Math.max(...values), Math.min(...values)];
     if (!max && !min) return `${taker} from no pixel.`;
     if (min < 0) return max > 0 ? `${taker} from pink pixels and takes blue ones away.` : `${taker} blue pixels away.`;
-    if (!this.data.softmax) return `${taker} from pink pixels.`;
-    return `${taker} ${asPercent(share)} from ink, up to ${asPercent(max)} from one pixel.`;
+    return `${taker} from pink pixels.`;
   }
 }
 

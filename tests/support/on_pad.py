@@ -8,7 +8,9 @@ PAINTINGS = """() => [
 ].map(one => one?.querySelector('.picture, .bars')?.outerHTML).filter(Boolean)"""
 
 
-ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
+ANSWER = """() => [...document.querySelectorAll('*')]
+  .map(one => one.shadowRoot?.querySelector('.scene .say')?.innerText).join('')"""
+"""The sentence of the scene."""
 
 
 def press_for_new_pad(page, button: str) -> None:

@@ -13,7 +13,7 @@ import torch
 from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, PatternFrom, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.support.app import ExportAtOnce, frames, html_of, open_question, set_fields, text_of, weight_changes
+from tests.support.app import ExportAtOnce, data_of, frames, html_of, open_question, set_fields, text_of, weight_changes
 from ui.edits import ListedEdit, input_hash
 from ui.edits.edit_list import _format, _parse
 from ui.edits.outcome import describe_change
@@ -78,7 +78,7 @@ def test_an_edit_is_switched_off_undone_and_done_again(changed):
     says = "It no longer looks at 84 pixels"
     after = outcome(changed)["changed"]
     assert changed.checkbox(key=f"{NAME}_edit_0").label == says
-    assert "Weights changed" in html_of(open_question(changed, ""))
+    assert "learned" in data_of(open_question(changed, ""), "pixels_scene")
     open_question(changed, "elsewhere")
     changed.checkbox(key=f"{NAME}_edit_0").uncheck().run()
     assert (outcome(changed)["changed"] == outcome(changed)["as learned"]).all()

@@ -6,7 +6,7 @@ import { watchPads } from "./pads.js";
 
 const LATEST = 4000;  // milliseconds after a stroke without an answer
 
-class DrawnScene extends PictureScene {
+export class DrawnScene extends PictureScene {
   adopt(data, tell) {
     super.adopt(data, tell);
     const place = data.pad && this.root.getRootNode().host.closest(`.st-key-${data.pad}_first`);
@@ -30,14 +30,18 @@ class DrawnScene extends PictureScene {
     const pad = place.querySelector(`.st-key-${this.data.pad}_canvas_frame`), isOther = pad !== this.pad;
     Object.assign(this, { pad, board });
     board.addEventListener("keydown", (event) => { if (event.key !== "Tab") this.beginStroke(); });
-    if (isOther) {
-      pad.addEventListener("pointerdown", () => this.beginStroke());
-      pad.addEventListener("pointermove", (event) => { if (!this.isDrawing) this.look(this.cellAt(event)); });
-      pad.addEventListener("pointerleave", (event) => this.pointed.leave(event));
-    }
+    this.hearPad(isOther);
     const sizes = new ResizeObserver(this.redraw);
     for (const node of [board, this.say]) sizes.observe(node);
     this.showPad(Boolean(this.data.isEmpty));
+  }
+
+  // The frame of a pad may be known already.
+  hearPad(isOther) {
+    if (!isOther) return;
+    this.pad.addEventListener("pointerdown", () => this.beginStroke());
+    this.pad.addEventListener("pointermove", (event) => { if (!this.isDrawing) this.look(this.cellAt(event)); });
+    this.pad.addEventListener("pointerleave", (event) => this.pointed.leave(event));
   }
 
   beginStroke() {

@@ -1,6 +1,7 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
-// was handed over becomes one mean piece; `near` is a piece's side, in regions. `tell` hears of { row } and { even }.
+// was handed over becomes one mean piece; `near` is a piece's side, in regions. `source` is what the answer comes out of,
+// `changed` begins what is said of changed weights. `tell` hears of { row } and { even }.
 import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";
@@ -222,7 +223,7 @@ export class PictureScene extends ScenePlayer {
     this.switch.hidden = !data.even;
     this.mix.hidden = !data.canCross || progress.take < 1 || this.isEven;
     set(this.mix, { "aria-label": "Cross out what most is taken from" });
-    const about = over === null || over === undefined || over >= scores.length ? "" : ` Region ${over + 1}: score ${scores[over]?.toFixed(2) ?? "none"}, weight ${asPercent(weights[over])}.`;
+    const about = over === null || over === undefined || over >= scores.length ? "" : ` ${data.nouns[1].replace(/^./, (letter) => letter.toUpperCase())} ${over + 1}: score ${scores[over]?.toFixed(2) ?? "none"}, weight ${asPercent(weights[over])}.`;
     set(this.picture, { "aria-label": `The picture. ${caption.replaceAll("**", "")}${about}` });
   }
 
@@ -248,9 +249,9 @@ export class PictureScene extends ScenePlayer {
       return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
-    if (data.learned) return `Where it may not look at what is crossed out, it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
+    if (data.learned) return `${data.changed ?? "Where it may not look at what is crossed out,"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of ${data.source ?? "that mixture"} comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   drawCells(progress, scores, weights) {
@@ -317,8 +318,14 @@ export class PictureScene extends ScenePlayer {
     });
   }
 
+  // Where the lines to the regions begin.
+  originOfQuestion() {
+    const { question: { x, y }, isStacked, side } = this.layout;
+    return isStacked ? [side / 2, y - 20] : [x - 6, y - 6];
+  }
+
   drawAsking({ ask, score }) {
-    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], { x, y } = layout.question, from = layout.isStacked ? [layout.side / 2, y - 20] : [x - 6, y - 6];
+    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], from = this.originOfQuestion();
     const farthest = Math.hypot(layout.side, layout.side);
     Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(110 180 230)" : ROLE_COLOURS.query, lineWidth: 1 });
     for (let index = 0; index < n; index++) {

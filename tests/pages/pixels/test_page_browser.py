@@ -11,7 +11,7 @@ from tests.support.on_page import settle as run_to_the_end
 
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
-READ = ".st-key-pixels_said"
+READ, SAY = ".st-key-tells_pixels", ".scene .say"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_frame canvas')?.toDataURL()"
 
 
@@ -46,7 +46,7 @@ def paintings(page) -> list[str]:
     open_experiment(page)
     found += page.evaluate(PAINTINGS)
     page.get_by_role("button", name="Draw a digit").click()
-    page.locator(".st-key-pixels_stage canvas.upper-canvas[tabindex]").wait_for()
+    page.locator(".st-key-pixels_first canvas.upper-canvas[tabindex]").wait_for()
     settle(page)
     return found
 
@@ -96,49 +96,65 @@ def test_drawing_on_an_empty_pad_is_answered(visitor):
     settle(visitor)
 
 
-def test_pointer_over_the_drawing_asks_and_a_click_keeps_its_pixel(visitor):
-    box = visitor.locator("canvas.upper-canvas").bounding_box()
-    caption, ink = visitor.locator(".says"), visitor.evaluate(INK)
-    visitor.mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
-    expect(caption).to_contain_text("Ink takes")
-    visitor.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
-    expect(caption).to_contain_text("Paper takes")
-    visitor.mouse.click(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
-    visitor.wait_for_url(re.compile(r"[?&]pixel=\d+"))
-    settle(visitor)
-    visitor.mouse.move(5, 5)
-    expect(caption).to_contain_text("Ink takes")
+def test_a_click_lets_a_pixel_ask_and_dragging_draws(visitor):
+    picture, frame = visitor.locator(".scene .picture"), visitor.locator(".st-key-pixels_canvas_frame")
+    one, ink = picture.bounding_box(), visitor.evaluate(INK)
+    visitor.mouse.move(one["x"] + 0.55 * one["width"], one["y"] + 0.31 * one["height"])
+    expect(picture).to_have_attribute("aria-label", re.compile(r"Pixel \d+: score -?\d+\.\d\d, weight"))
+    visitor.mouse.down()
+    visitor.mouse.up()
+    visitor.wait_for_url("**pixel=239**")
     assert visitor.evaluate(INK) == ink, "a click leaves no dot"
+    settle(visitor)
+    expect(frame).to_have_css("opacity", "0")
+    visitor.mouse.down()
+    visitor.mouse.move(one["x"] + 0.3 * one["width"], one["y"] + 0.6 * one["height"], steps=4)
+    expect(frame).to_have_css("opacity", "1")
+    visitor.mouse.up()
+    visitor.wait_for_url("**strokes=**")
+    expect(frame).to_have_css("opacity", "0")
+    picture.focus()
+    visitor.keyboard.press("ArrowRight")
+    visitor.keyboard.press("Enter")
+    visitor.wait_for_url(lambda url: "pixel=" in url and "pixel=239" not in url)
+
+
+def test_every_weight_is_made_equal_and_all_ten_digits_are_read_both_ways(visitor):
+    visitor.get_by_role("button", name="asks", exact=True).click()
+    expect(visitor.locator(SAY)).to_contain_text("The framed pixel asks every pixel")
+    visitor.get_by_role("button", name="all equal").click()
+    expect(visitor.locator(SAY)).to_contain_text("With every weight equal it says “8” (33%); as learned, “7”.")
+    visitor.wait_for_url("**even=1**")
+    visitor.locator(".st-key-pixels_try button").click()
+    visitor.get_by_role("radio", name="Three at most").click()
+    expect(visitor.locator(".ten .right")).to_have_count(10)
+    expect(visitor.locator(".ten .wrong")).to_have_text(list("8888888858"))
 
 
 PAINTED = """() => [...document.querySelectorAll('.st-key-pixels_stage *')].some(({ shadowRoot }) => {
   const map = shadowRoot?.querySelector('.canvas-container > canvas[role=img]');
   return map?.width > 0 && map.style.visibility !== 'hidden';
 })"""
-"""Whether the map lies over the pad; one that was painted before it lay anywhere has no size."""
+"""Whether a map lies over the pad; one that was painted before it lay anywhere has no size."""
 
 
-def test_the_map_comes_back_with_every_other_drawing_after_a_pixel_was_clicked(visitor):
-    box = visitor.locator("canvas.upper-canvas").bounding_box()
-    visitor.mouse.click(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
-    visitor.wait_for_url(re.compile(r"[?&]pixel=\d+"))
-    visitor.mouse.move(5, 5)
-    answer = visitor.evaluate(ANSWER)
-    visitor.locator(".st-key-pixels_preset_3 button").click()
-    wait_for_change(visitor, ANSWER, answer)
-    visitor.wait_for_function(PAINTED)
-    answer = visitor.evaluate(ANSWER)
+def test_without_softmax_a_map_lies_over_the_pad_whose_drawing_comes_along(visitor):
     draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])
-    wait_for_change(visitor, ANSWER, answer)
+    visitor.wait_for_url("**strokes=**")
+    ink = visitor.evaluate(INK)
+    visitor.get_by_role("button", name="Another map or layer").click()
+    visitor.get_by_role("radio", name="without softmax").click()
     visitor.wait_for_function(PAINTED)
-
-
-def test_learned_and_equal_weights_answer_side_by_side_in_all_ten_drawings(visitor):
-    expect(visitor.locator(".reads b")).to_have_text(["7", "8"])
-    visitor.locator(".st-key-pixels_try button").click()
-    visitor.get_by_role("radio", name="Three at most").click()
-    expect(visitor.locator(".ten .right")).to_have_count(10)
-    expect(visitor.locator(".ten .wrong")).to_have_text(list("8888888858"))
+    visitor.keyboard.press("Escape")
+    settle(visitor)
+    assert visitor.evaluate(INK) == ink
+    box = visitor.locator("canvas.upper-canvas").bounding_box()
+    visitor.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
+    visitor.wait_for_url("**pixel=**")
+    expect(visitor.locator(".says")).to_contain_text("Paper takes")
+    visitor.locator(".st-key-pixels_preset_3 button").click()
+    expect(visitor.locator(".reads b").first).to_have_text("3")
+    visitor.wait_for_function(PAINTED)
 
 
 def test_click_on_a_pixel_makes_it_the_query(visitor):
@@ -241,4 +257,4 @@ def test_a_region_is_brushed_by_mouse_by_touch_and_by_keys(visitor):
     visitor.get_by_role("button", name="Look away").click()
     expect(visitor.get_by_text(re.compile("It no longer looks at"))).to_be_visible()
     visitor.get_by_role("button", name="Draw a digit").click()
-    expect(visitor.locator(".reads").first).to_contain_text("Weights changed")
+    expect(visitor.locator(SAY)).to_contain_text("With the weights as you changed them it says")
