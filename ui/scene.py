@@ -58,12 +58,12 @@ def draw_picture_scene(
     on_look: Callable[[int], None] = lambda look: None,
     on_even: Callable[[bool], None] = lambda is_even: None,
     on_cut: Callable[[int], None] | None = None,
-    on_ask: Callable[[int], None] | None = None,
+    on_query: Callable[[int], None] | None = None,
     scene: ComponentRenderer = PICTURE,
 ) -> None:
     """Draw a scene over a picture; the callbacks get a chosen look, whether all weights are to be equal, and a region.
 
-    From the region of on_cut nothing is to be taken any more, None = no region can be crossed out; that of on_ask is
+    From the region of on_cut nothing is to be taken any more, None = no region can be crossed out; that of on_query is
     to be the query, in a scene where regions ask.
     data["pad"] is the name of the drawing pad that lies over the picture, in the container "NAME_first".
     """
@@ -75,7 +75,7 @@ def draw_picture_scene(
             on_look(look)
         if isinstance(is_even, bool):
             on_even(is_even)
-        for act, region in ((on_cut, message.get("cut")), (on_ask, message.get("asked"))):
+        for act, region in ((on_cut, message.get("cut")), (on_query, message.get("query"))):
             if act and isinstance(region, int) and 0 <= region < len(data["looks"][0]["weights"]):
                 act(region)
 

@@ -83,7 +83,7 @@ LIGHT_INK = 0.45  # of its darkness, under a map of weights
 SCALE = 12  # pixels of the scene's picture for one of the drawing
 PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
-ASKS = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
+QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 SOURCE = "what **all 784 pixels** take"
 CHANGED = "With the weights **as you changed them**"
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
@@ -160,7 +160,7 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
     )
     picture = picture_address(image_png(inked(image).repeat(SCALE, 0).repeat(SCALE, 1)))
     data = picture_scene_data([trace], picture, [[("the framed pixel", 0)]], edited, equal, queries=[query])
-    data["looks"][0]["asks"] = ASKS
+    data["looks"][0]["asks"] = QUERY_SENTENCE
     data |= {
         "asker": query,
         "nouns": ("pixel", "pixel"),
@@ -172,7 +172,7 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
         data |= {"learned": learned, "changed": CHANGED}
-    draw_picture_scene(NAME, data, on_even=IS_EVEN.set, on_ask=QUERY.set, scene=_scene)
+    draw_picture_scene(NAME, data, on_even=IS_EVEN.set, on_query=QUERY.set, scene=_scene)
 
 
 def draw_pixel_map(reading: Reading, pad: PadContent) -> None:

@@ -25,7 +25,7 @@ class PixelScene extends DrawnScene {
 
   ask(pixel) {
     this.isTouched = true;
-    this.tell?.({ row: 0, asked: pixel });
+    this.tell?.({ row: 0, query: pixel });
   }
 
   originOfQuestion() {

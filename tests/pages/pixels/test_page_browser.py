@@ -138,23 +138,26 @@ PAINTED = """() => [...document.querySelectorAll('.st-key-pixels_stage *')].some
 """Whether a map lies over the pad; one that was painted before it lay anywhere has no size."""
 
 
-def test_without_softmax_a_map_lies_over_the_pad_whose_drawing_comes_along(visitor):
-    draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])
-    visitor.wait_for_url("**strokes=**")
-    ink = visitor.evaluate(INK)
-    visitor.get_by_role("button", name="Another map or layer").click()
-    visitor.get_by_role("radio", name="without softmax").click()
-    visitor.wait_for_function(PAINTED)
-    visitor.keyboard.press("Escape")
-    settle(visitor)
-    assert visitor.evaluate(INK) == ink
-    box = visitor.locator("canvas.upper-canvas").bounding_box()
-    visitor.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
-    visitor.wait_for_url("**pixel=**")
-    expect(visitor.locator(".says")).to_contain_text("Paper takes")
-    visitor.locator(".st-key-pixels_preset_3 button").click()
-    expect(visitor.locator(".reads b").first).to_have_text("3")
-    visitor.wait_for_function(PAINTED)
+def test_without_softmax_a_map_lies_over_the_pad_whose_drawing_comes_along(page, app_url):
+    page.goto(f"{app_url}/pixels")
+    page.locator("canvas.upper-canvas[tabindex]").wait_for()
+    settle(page)
+    draw(page, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])
+    page.wait_for_url("**strokes=**")
+    ink = page.evaluate(INK)
+    page.get_by_role("button", name="Another map or layer").click()
+    page.get_by_role("radio", name="without softmax").click()
+    page.wait_for_function(PAINTED)
+    page.keyboard.press("Escape")
+    settle(page)
+    assert page.evaluate(INK) == ink
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    page.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
+    page.wait_for_url("**pixel=**")
+    expect(page.locator(".says")).to_contain_text("Paper takes")
+    page.locator(".st-key-pixels_preset_3 button").click()
+    expect(page.locator(".reads b").first).to_have_text("3")
+    page.wait_for_function(PAINTED)
 
 
 def test_click_on_a_pixel_makes_it_the_query(visitor):
@@ -222,7 +225,7 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
 
 def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):
     visitor.goto(f"{app_url}/find?step=weights")
-    picture = visitor.locator("[class*=st-key-find_hero] .picture, [class*=st-key-find_equal] .picture").last
+    picture = visitor.locator(".st-key-find_small .picture")
     picture.wait_for()
     hrefs = re.findall(r'url\("(.*?)"\)', picture.evaluate("one => getComputedStyle(one).backgroundImage"))
     found = [visitor.request.get(href) for href in hrefs if "/pictures/" in href]
