@@ -36,8 +36,11 @@ def _draw_scene() -> screen.Reading:
             st.info(remark)
         with scene:
             screen.draw_pixel_scene(reading, pad.paper, is_empty=is_empty)
-        _draw_try_this("tells_pixels")
-        _draw_worth()
+        try_column, worth_column = st.columns(2, gap="medium", vertical_alignment="center")
+        with try_column:
+            _draw_try_this("tells_pixels")
+        with worth_column:
+            _draw_worth()
     grey_out("tells_pixels", is_empty)
     return reading
 

@@ -3,7 +3,7 @@
 import { shownBy } from "../../attention_core/attention/view/prelude.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
-import { DrawnScene } from "../../ui/components/picture_scene.js";
+import { DrawnScene } from "../../ui/components/drawn_scene.js";
 import { underHand } from "./pixel_pad.js";
 
 class PixelScene extends DrawnScene {
