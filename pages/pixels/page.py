@@ -8,6 +8,7 @@ from pages.pixels.numbers import draw_numbers
 from ui.canvas import draw_pad
 from ui.digits import WORTH, all_ten_digits, draw_reading
 from ui.layout import grey_out, last_on_phone
+from ui.lecture.mode import LECTURE
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
@@ -36,10 +37,10 @@ def _draw_scene() -> screen.Reading:
             st.info(remark)
         with scene:
             screen.draw_pixel_scene(reading, pad.paper, is_empty=is_empty)
-        try_column, worth_column = st.columns(2, gap="medium", vertical_alignment="center")
-        with try_column:
+        left, right = (st, st) if LECTURE.value else st.columns(2, gap="medium", vertical_alignment="center")
+        with left.container():
             _draw_try_this("tells_pixels")
-        with worth_column:
+        with right.container():
             _draw_worth()
     grey_out("tells_pixels", is_empty)
     return reading
