@@ -36,7 +36,7 @@ SIDE = 256
 PIECE_SIDE = 6
 """Side of the piece that stands for a region's features, in regions; the network sees more of it, with less weight."""
 QUERY_SENTENCE = "One **query**, learned once for all drawings, asks **every region**."
-NOTE = "A piece of the drawing stands for the numbers of its region."
+NOTE = f"A piece stands for a region's numbers: it sees about {PIECE_SIDE} by {PIECE_SIDE} regions, not its own alone."
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
 DIGIT_BOXES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.34),
@@ -44,7 +44,7 @@ DIGIT_BOXES = (
 )  # fmt: skip
 """Of the ten presets: the digit's middle, x and y, and its height, as shares of the canvas."""
 REMARKS = {
-    CanvasRemark.EMPTY: "Draw a digit, or take one below.",
+    CanvasRemark.EMPTY: "Draw a digit on the empty picture, or take one of the ten.",
     CanvasRemark.DOT: "That is a dot. Keep drawing.",
     PartsRemark.SMALL: "Nothing here is as tall as a digit that the network knows, a quarter of the canvas.",
     PartsRemark.LARGE: "Something reaches across the canvas; the network knows digits up to three quarters of it.",

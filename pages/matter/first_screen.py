@@ -1,5 +1,6 @@
 """What is said of a judged sentence, and a word to guess."""
 
+from attention_core.attention.edits import SetWeights
 from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
 from attention_core.inference import sentiment as core
@@ -69,6 +70,15 @@ def describe_changed_answer(judgement: Judgement) -> str:
     if not judgement.trace.weights().any():
         return "Every word is cut: the answer is the network's prejudice."
     before, after = learned.positive, changed.positive
+    row_edits = [edit for edit in judgement.trace.edits if isinstance(edit, SetWeights)]
+    cut = {key for edit in row_edits for key, share in edit.weights if not share}
+    if len(cut) == 1:
+        key = cut.pop()
+        deleted = before + float(removal_effects(judgement.text)[key])
+        return (
+            f"**“{judgement.sentence.labels[key]}”** gets weight 0, but its neighbours have read it: positive "
+            f"{percent(before)} as learned, {percent(after)} now. Deleted from the sentence: {percent(deleted)}."
+        )
     if learned.answer == changed.answer and abs(before - after) < SMALL_CHANGE:
         return (
             f"Other weights, the same answer: positive {percent(before)} as learned, {percent(after)} now. Each word's "

@@ -42,11 +42,12 @@ def sentence_answer(text: str) -> dict[str, Any]:
     single, attentive = (traced_translation(name, text, ()) for name in FIRST.values())
     model, source, ids = model_of(attentive.translator), read_source(text), tuple(attentive.translation.ids)
     learned, equal = (scene_answers(model, source, ids, attentive.view.first_piece, edits) for edits in ((), UNIFORM))
-    unique = words_only_in(attentive.view.target, single.view.target)
+    french = attentive.view.target
+    unique = words_only_in(french, single.view.target)
     return translation_scene(attentive, 0, learned, text) | {
         "equal": equal,
         "vector": vector_data(single, text),
-        "query": unique[-1] if unique else 0,
+        "query": unique[-1] if unique else max(range(len(french)), key=lambda row: len(french[row])),
     }
 
 

@@ -9,7 +9,7 @@ import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
 const MORPH = 600;  // milliseconds of a change
-const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985, LEAST_HINT = 0.15;
+const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985, LEAST_HINT = 0.15, QUICK = 2.5;  // times as fast plays what a visitor has typed
 
 const END = "end";
 const shown = (label) => (label === END ? "(end)" : label);
@@ -43,7 +43,9 @@ export class SceneView extends ScenePlayer {
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
     this.timeline = new Timeline(STEP_NAMES.filter((name) => this.hasStep(name)), this.stepTitles);
     if (!isSameWords) keepFocus(root, () => this.build());
-    const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && data.focus !== "vector" && !this.hasPlayed(data.keys, data.queries));
+    const isRevealed = this.cover(data.covered), isAnew = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
+    const plays = isRevealed || (isAnew && data.plays && data.focus !== "vector");
+    this.pace = isFirst || isRevealed ? 1 : QUICK;
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
@@ -105,8 +107,8 @@ export class SceneView extends ScenePlayer {
 
   buildSwitch() {
     const { weights, equal } = this.data, [without, attention] = this.switchTitles, choices = [];
-    if (this.hasContrast() && weights) choices.push([without, () => this.isApart, () => this.choose(this.row, "vector")]);
-    if (weights) choices.push([attention, () => !this.isApart && !this.isEven, () => this.choose(this.row, "attention")]);
+    if (this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
+    if (weights) choices.push([attention, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
     if (this.data.isEdited) choices.push([this.resetTitle, () => false, () => this.reset()]);
     this.switch.replaceChildren();

@@ -195,6 +195,7 @@ export class ScenePlayer {
       else node.removeAttribute("aria-current");
     });
     if (this.root.getRootNode().activeElement !== this.slider || this.playing) this.slider.value = this.time;
+    this.slider.style.setProperty("--played", `${(100 * this.time) / timeline.end}%`);
     set(this.slider, { "aria-valuetext": timeline.steps[index].title });
   }
 }

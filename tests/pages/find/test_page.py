@@ -105,7 +105,7 @@ def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
     before = scene(page)["answer"]
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
-    assert page.info[0].value == "Draw a digit, or take one below."
+    assert page.info[0].value == "Draw a digit on the empty picture, or take one of the ten."
     assert (scene(page)["answer"], scene(page)["isEmpty"]) == (before, True)
     assert ".st-key-tells_find { opacity: 0.35; }" in html_of(page)
     assert page.button(key=f"{NAME}_step_next")

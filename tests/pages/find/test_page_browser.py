@@ -24,7 +24,7 @@ def visitor(visit, app_url):
 
 def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(visitor):
     press_for_new_pad(visitor, ".st-key-find_clear button")
-    visitor.get_by_text("Draw a digit, or take one below.").wait_for()
+    visitor.get_by_text("Draw a digit on the empty picture, or take one of the ten.").wait_for()
     draw(visitor, [(0.55, 0.55), (0.8, 0.55), (0.66, 0.88)])  # a seven, off the middle
     expect(visitor.locator(SAY)).to_contain_text("comes “7”")
     alone = visitor.locator(SAY).inner_text()

@@ -164,7 +164,9 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
 
 def test_a_word_that_attention_may_not_look_at_stays(page):
     cut(page, 0)
-    assert "Other weights, the same answer: positive 84% as learned" in drawn(page)["changedText"]
+    told = drawn(page)["changedText"]
+    assert "“Not”** gets weight 0, but its neighbours have read it: positive 84% as learned" in told
+    assert told.endswith("Deleted from the sentence: 11%.")
 
 
 def test_what_is_said_of_a_sentence_fits_it(page):
