@@ -18,7 +18,6 @@ from ui.try_this import GUESSING, TRY_STAGE
 
 NAME = "ask"
 N_ANSWERS = 3
-NOTE = "A piece of the drawing stands for the numbers of its region."
 
 
 class Answers(NamedTuple):
@@ -53,7 +52,7 @@ def draw_question_scene(
     words = [[*zip(trace.story.key_axis.labels, trace.weights()[0].tolist(), strict=True)] for trace in shown.words]
     picture = picture_address(image_png(canvas))
     data = picture_scene_data(looks, picture, words[:n_looks], _likeliest(shown), _likeliest(answers.equal))
-    data |= state | {"pad": NAME, "note": NOTE, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= state | {"pad": NAME, "covered": TRY_STAGE[NAME].value == GUESSING}
     if is_changed:
         hidden = looks[0].allowed(0, [0])
         data["learned"] = _likeliest(answers.learned)

@@ -155,7 +155,7 @@ export class PictureScene extends ScenePlayer {
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isDark } = tonesOn(ink, ground);
     const [rows, columns] = this.data.grid, isWide = columns > 2 * rows, isStacked = isNarrow || isWide, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
-    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.47 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
+    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
     const box = { x: isStacked ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : isWide ? 150 * scale : Math.min(side, width - x - 165 * scale) };
     this.layout = {
       width, isNarrow, isStacked, scale, least, ink, ground, isDark, side, high, question: isStacked ? { x: 3, y: high + 26 * scale } : { x, y: 22 * scale },
@@ -241,7 +241,7 @@ export class PictureScene extends ScenePlayer {
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes") {
       const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
-      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "as much of them as its weight: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
+      return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "for which its piece stands: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
     const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
