@@ -29,7 +29,7 @@ export class DrawnScene extends PictureScene {
   takePad(place, board) {
     const pad = place.querySelector(`.st-key-${this.data.pad}_canvas_frame`), isOther = pad !== this.pad;
     Object.assign(this, { pad, board });
-    board.addEventListener("keydown", (event) => { if (event.key !== "Tab") this.beginStroke(); });
+    board.addEventListener("keydown", (event) => { if (event.key === " " || event.key.startsWith("Arrow")) this.beginStroke(); });
     this.hearPad(isOther);
     const sizes = new ResizeObserver(this.redraw);
     for (const node of [board, this.say]) sizes.observe(node);
@@ -41,6 +41,7 @@ export class DrawnScene extends PictureScene {
     if (!isOther) return;
     this.pad.addEventListener("pointerdown", () => this.beginStroke());
     this.pad.addEventListener("pointermove", (event) => { if (!this.isDrawing) this.look(this.cellAt(event)); });
+    this.pad.addEventListener("pointerup", () => { if (window.lecture?.on) this.board.blur(); });  // which else keeps its keys
     this.pad.addEventListener("pointerleave", (event) => this.pointed.leave(event));
   }
 
