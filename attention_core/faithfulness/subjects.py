@@ -263,10 +263,10 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
 
 
 @_with_plain_tensors
-def match3_subject(model: Match3Head, numbers: Sequence[int], seeker: int) -> Subject:
+def match3_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
     """Return the subject of one number, the seeker, that attends to others, alone or in pairs; they are erased as keys.
 
-    A unit is one of the other numbers; a pair belongs to two units.
+    A unit is one of the other numbers; a pair belongs to two units. Names are those of all numbers.
     """
     device, n = device_of(model), len(numbers)
     inputs = model.vectors[torch.tensor([*numbers, MODULUS], device=device)].clone()  # the last one stands for nobody
@@ -295,6 +295,7 @@ def match3_subject(model: Match3Head, numbers: Sequence[int], seeker: int) -> Su
         unit_of,
         attend_to(inputs[None], None, None).weights[0].clone(),  # type: ignore[index]
         lambda erased: (erased.to(is_in_unit) @ is_in_unit) == 0,
+        names=[name for index, name in enumerate(names) if index != seeker],
         key_units=is_pair_in_unit.flatten(1) if model.config.pairs else is_in_unit,
     )
 

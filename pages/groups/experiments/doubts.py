@@ -12,4 +12,5 @@ def draw_input() -> QuestionedMap:
     """Draw the guests, and the choice of a head; return what becomes of the answer as guests go."""
     party = draw_guests()
     choose_head()
-    return question_map(NAME, HEADS[HEAD.value], "guests", subjects.match3_subject, party.numbers, party.query)
+    inputs = party.numbers, party.query, party.names
+    return question_map(NAME, HEADS[HEAD.value], "guests", subjects.match3_subject, *inputs)
