@@ -25,7 +25,8 @@ def answer(compared: Comparison) -> str:
 def draw(compared: Comparison) -> None:
     """Draw the weights, which can be set, and the context of the query before and after."""
     trace = compared.traces[SCORE.value]
-    left, right = st.columns(2, gap="large")
+    with st.container(key="desk_scoring_editor"):  # a hall changes weights in the scene
+        left, right = st.columns(2, gap="large")
     with left:
         row = WeightsRow(EDITS, trace, attention=SCORE.value, prefix=f"{SCORE.value}: ")
         matrix_editor(row, lambda query: None)

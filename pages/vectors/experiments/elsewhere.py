@@ -30,14 +30,15 @@ def draw(bench: Workbench) -> None:
     def choose(row: int) -> None:
         CELL.value |= {"query": row}
 
-    if trace.has_softmax:
-        left, right = st.columns(2, gap="large")
-        with left:
-            row = WeightsRow(EDITS, trace, [query], input_id=describe_rows(bench.problem), prefix="row ")
-            matrix_editor(row, choose)
-        with right:
-            show_contexts(unedited, trace, query)
-            show_weights_difference(NAME, unedited, trace)
-    else:
-        EDITS.draw(trace)
+    with st.container(key="desk_vectors_editor"):  # a hall changes weights in the scene
+        if trace.has_softmax:
+            left, right = st.columns(2, gap="large")
+            with left:
+                row = WeightsRow(EDITS, trace, [query], input_id=describe_rows(bench.problem), prefix="row ")
+                matrix_editor(row, choose)
+            with right:
+                show_contexts(unedited, trace, query)
+                show_weights_difference(NAME, unedited, trace)
+        else:
+            EDITS.draw(trace)
     bench.draw_pairs()
