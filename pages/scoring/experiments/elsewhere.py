@@ -11,7 +11,8 @@ from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_diff
 def draw_input() -> Comparison:
     """Draw the plane, the examples, and the score whose weights are changed; return the comparison."""
     compared = draw_comparison()
-    SCORE.widget(st.selectbox, "Weights of which score", list(compared.traces), width=190)
+    with st.container(key="desk_scoring_choice"):
+        SCORE.widget(st.selectbox, "Weights of which score", list(compared.traces), width=190)
     return compared
 
 
