@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 5
 """Questions that a page links, its first ones; an experiment links others."""
-MAX_FURTHER = 4
+MAX_FURTHER = 11
 """Links of an experiment: to those that follow it, then to the first."""
 _scroll_to = component("scroll_to")
 

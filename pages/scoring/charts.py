@@ -21,7 +21,7 @@ from attention_core.charts.ramps import DARK_COLOUR, LABEL_COLOUR, ROLE_COLOURS,
 from attention_core.device import to_array
 from attention_core.live_training.score_comparison import ScaleRow
 
-FIELD = 200
+FIELD = 160
 """Screen pixels of a field's side."""
 BANDS = 17
 WITHOUT, WITH = "q · k", "q · k / √dₖ"

@@ -20,6 +20,7 @@ from pages.transformer.reading import CHOICES, CHOSEN, CONFIG, Reading, traces, 
 from ui.chart import draw_chart
 from ui.labels import note
 from ui.layout import figures_table, section
+from ui.lecture.mode import LECTURE
 from ui.state import controlled
 
 D_K = CONFIG.d_model // CONFIG.n_heads
@@ -79,7 +80,7 @@ def draw(divisions: dict[str, Division]) -> None:
     """Draw a head's weights three times, and what the whole model says with each."""
     _, layer, head = CHOSEN.value
     n = divisions[next(iter(EDIT))].traces["encoder", layer].n_keys
-    columns = st.columns(3, gap="small") if n <= MAX_BESIDE else [st.container() for _ in EDIT]
+    columns = st.columns(3, gap="small") if n <= MAX_BESIDE or LECTURE.value else [st.container() for _ in EDIT]
     for column, (name, division) in zip(columns, divisions.items(), strict=True):
         trace = division.traces["encoder", layer]
         weights = trace.weights(head)
