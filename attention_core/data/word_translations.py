@@ -48,11 +48,11 @@ Table = Mapping[str, Mapping[str, int]]
 def expanded_english_words(sentence: str) -> list[str]:
     """Return the words of an English sentence with contractions in full: "Don't go!" -> ["Do", "not", "go", "!"]."""
     words = map(strip_space_mark, english_words(sentence))
-    return [CONTRACTIONS.get(word.lower(), word) for word in words]
+    return [CONTRACTIONS.get(term.lower(), term) for term in words]
 
 
 def lower_french_words(sentence: str) -> list[str]:
-    return [strip_space_mark(word).lower() for word in french_words(sentence)]
+    return [strip_space_mark(term).lower() for term in french_words(sentence)]
 
 
 def translation_probabilities(
@@ -86,7 +86,7 @@ def translation_probabilities(
 def _numbered(sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the words of all sentences end to end, as numbers; words per sentence; the word of each number."""
     number_of: dict[str, int] = {}
-    numbers = [number_of.setdefault(word, len(number_of)) for words in sentences for word in words]
+    numbers = [number_of.setdefault(term, len(number_of)) for words in sentences for term in words]
     return np.array(numbers), np.array([len(words) for words in sentences]), list(number_of)
 
 
@@ -97,8 +97,8 @@ def gloss(french_words: Sequence[str], english_source: str | None = None, table:
     have, such as a name, a number or a full stop, stays as it is. WeightsError where the table is missing or damaged.
     """
     table = load_table() if table is None else table
-    source_words = {word.lower(): word for word in reversed(expanded_english_words(english_source or ""))}
-    return [_gloss_word(word, table.get(strip_space_mark(word).lower(), {}), source_words) for word in french_words]
+    source_words = {term.lower(): term for term in reversed(expanded_english_words(english_source or ""))}
+    return [_gloss_word(term, table.get(strip_space_mark(term).lower(), {}), source_words) for term in french_words]
 
 
 def _gloss_word(french_word: str, translations: Mapping[str, float], source_words: Mapping[str, str]) -> str:
@@ -106,7 +106,7 @@ def _gloss_word(french_word: str, translations: Mapping[str, float], source_word
         return strip_space_mark(french_word)
     best = next(iter(translations))
     threshold = MIN_SOURCE_RATIO * translations[best]
-    return next((word for word, p in translations.items() if word.lower() in source_words and p >= threshold), best)
+    return next((term for term, p in translations.items() if term.lower() in source_words and p >= threshold), best)
 
 
 def lost_words(french_words: Sequence[str], english_source: str, table: Table | None = None) -> list[int]:
@@ -115,12 +115,12 @@ def lost_words(french_words: Sequence[str], english_source: str, table: Table | 
     WeightsError where the table is missing or damaged.
     """
     table = load_table() if table is None else table
-    lowered = [strip_space_mark(word).lower() for word in french_words]
+    lowered = [strip_space_mark(term).lower() for term in french_words]
     translated = {english.lower() for french in lowered for english in table.get(french, (french,))}
     return [
         position
-        for position, word in enumerate(expanded_english_words(english_source))
-        if _is_word(word) and len(word) > SHORT and word.lower() not in translated
+        for position, term in enumerate(expanded_english_words(english_source))
+        if _is_word(term) and len(term) > SHORT and term.lower() not in translated
     ]
 
 
@@ -136,7 +136,7 @@ def load_table() -> Table:
     for number, line in enumerate(text.splitlines(), 1):
         french, *cells = line.split("\t")
         try:
-            table[french] = {word: int(percent) for word, percent in (cell.rsplit(" ", 1) for cell in cells)}
+            table[french] = {term: int(percent) for term, percent in (cell.rsplit(" ", 1) for cell in cells)}
         except ValueError:
             raise WeightsError(f"{path} is damaged in line {number}: {line[:60]!r}") from None
     return table
@@ -146,27 +146,27 @@ def make_table(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
     """Return the table of English-French sentence pairs: words met often enough, their likeliest translations."""
     words = [(expanded_english_words(english), lower_french_words(french)) for english, french in pairs]
     usual_forms = _usual_forms([english for english, _ in words])
-    counts = Counter(word for _, french in words for word in french)
-    lowered = [([word.lower() for word in english], french) for english, french in words]
+    counts = Counter(term for _, french in words for term in french)
+    lowered = [([term.lower() for term in english], french) for english, french in words]
     backwards = translation_probabilities([(french, english) for english, french in lowered])
     table = {}
-    for word, translations in sorted(translation_probabilities(lowered).items()):
-        if counts[word] >= MIN_COUNT and _is_word(word):
+    for term, translations in sorted(translation_probabilities(lowered).items()):
+        if counts[term] >= MIN_COUNT and _is_word(term):
             scores = {
-                usual_forms[english]: p * math.sqrt(backwards[english].get(word, 0))
+                usual_forms[english]: p * math.sqrt(backwards[english].get(term, 0))
                 for english, p in translations.items()
                 if _is_word(english)
             }
-            table[word] = _likely_percents(scores)
-    return {word: translations for word, translations in table.items() if translations}
+            table[term] = _likely_percents(scores)
+    return {term: translations for term, translations in table.items() if translations}
 
 
 def _likely_percents(scores: Mapping[str, float]) -> dict[str, int]:
     """Return the words of the largest scores, each with its per cent of the sum of all."""
     total = sum(scores.values()) or 1.0
-    percents = {word: round(100 * score / total) for word, score in scores.items()}
-    likely = sorted(percents, key=lambda word: -percents[word])[:MAX_TRANSLATIONS]
-    return {word: percents[word] for word in likely if percents[word] >= MIN_PERCENT}
+    percents = {term: round(100 * score / total) for term, score in scores.items()}
+    likely = sorted(percents, key=lambda term: -percents[term])[:MAX_TRANSLATIONS]
+    return {term: percents[term] for term in likely if percents[term] >= MIN_PERCENT}
 
 
 def _is_word(text: str) -> bool:
@@ -177,10 +177,10 @@ def _usual_forms(sentences: Sequence[Sequence[str]]) -> dict[str, str]:
     """Return each word as it is mostly written inside sentences, by its lower case."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for words in sentences:
-        for word in words[:1]:
-            forms[word.lower()][word.lower()] += 0  # the one it has if it stands nowhere else
-        for word in words[1:]:
-            forms[word.lower()][word] += 1
+        for term in words[:1]:
+            forms[term.lower()][term.lower()] += 0  # the one it has if it stands nowhere else
+        for term in words[1:]:
+            forms[term.lower()][term] += 1
     return {lower: counts.most_common(1)[0][0] for lower, counts in forms.items()}
 
 
@@ -195,12 +195,12 @@ def gloss_figures(table: Table, pairs: Sequence[Pair]) -> dict[str, float]:
     half = len(pairs) // 2
     for (english, french), (unrelated, _) in zip(pairs, [*pairs[half:], *pairs[:half]], strict=True):
         words = list(filter(_is_word, lower_french_words(french)))
-        english_set = {word.lower() for word in expanded_english_words(english)}
+        english_set = {term.lower() for term in expanded_english_words(english)}
         plain, with_source, changed = (gloss(words, source, table) for source in (None, english, unrelated))
         french_counts["n"] += len(words)
-        french_counts["in_table"] += sum(word in table for word in words)
-        french_counts["right"] += sum(word.lower() in english_set for word in plain)
-        french_counts["right_with_source"] += sum(word.lower() in english_set for word in with_source)
+        french_counts["in_table"] += sum(term in table for term in words)
+        french_counts["right"] += sum(term.lower() in english_set for term in plain)
+        french_counts["right_with_source"] += sum(term.lower() in english_set for term in with_source)
         french_counts["changed_by_unrelated"] += sum(map(str.__ne__, plain, changed))
         english_counts["n_english"] += len(lost_words([], english, table))
         english_counts["lost"] += len(lost_words(words, english, table))
@@ -220,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
     split = split_pairs(read_pairs(parsed.data))
     table = make_table(split.train)
     lines = (
-        "\t".join([french, *(f"{word} {percent}" for word, percent in of.items())]) for french, of in table.items()
+        "\t".join([french, *(f"{term} {percent}" for term, percent in of.items())]) for french, of in table.items()
     )
     content = gzip.compress("\n".join([*lines, ""]).encode(), mtime=0)
     folder = parsed.weights or weights_folder()
