@@ -19,11 +19,11 @@ def question_and_answer() -> None:
         return
     last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
     with st.container(key="ask_first"):
-        model_or_stop(MODEL)
         question_area, scene_area = st.container(horizontal=True, key="ask_line"), st.container()
         with st.container(horizontal=True, gap="small", key="ask_buttons"):
             drawing, is_drawn = scene_pad()
         with question_area:
+            model_or_stop(MODEL)
             reading, is_read = draw_question(drawing)
             try_this(NAME, chain_surprise())
         with scene_area:
