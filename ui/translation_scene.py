@@ -40,11 +40,12 @@ def translation_data(
     row = min(row, len(view.target) - 1)
     picture = partial(word_weights, view.source, view.target, to_array(view.weights), row, "")
     note_picture(picture, f"{network.TRANSLATORS[traced.translator]}: where “{view.target[row]}” looks")
-    data = _attention_data(attentive, text, can_change) if attentive else _words_alone(traced, text)
+    data = attention_data(attentive, text, can_change) if attentive else _words_alone(traced, text)
     return data | {"vector": core.vector_data(single, text) if single else None, "canChange": can_change}
 
 
-def _attention_data(traced: TracedTranslation, text: str, can_change: bool) -> dict[str, Any]:
+def attention_data(traced: TracedTranslation, text: str, can_change: bool = False) -> dict[str, Any]:
+    """Return the data of the scene of a model with attention, but for one vector; see translation_data."""
     model, source, trace = network.model_of(traced.translator), read_source(text), traced.trace
     rows, ids = tuple(traced.view.first_piece), tuple(traced.translation.ids)
     data = core.translation_scene(traced, 0, _answers(model, source, ids, rows, tuple(trace.edits)), text)

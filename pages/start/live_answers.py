@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from attention_core import Role, Uniform
-from attention_core.attention.edits import UNIFORM
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_strokes
 from attention_core.data.questions import ANSWERS, answer_in_words, read_question
@@ -14,12 +13,12 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, read_digits, scene_input
-from attention_core.inference.translation import read_source
-from attention_core.inference.translation_scene import scene_answers, translation_scene, vector_data
+from attention_core.inference.translation_scene import vector_data
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from ui.computed import by_model
 from ui.layout import role_span
-from ui.translators import FIRST, model_of, traced_translation
+from ui.translation_scene import attention_data
+from ui.translators import FIRST, traced_translation
 
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
@@ -40,12 +39,9 @@ def roles_line() -> str:
 def sentence_answer(text: str) -> dict[str, Any]:
     """Return the scene of a sentence: what comes of one vector, of attention, and of equal weights."""
     single, attentive = (traced_translation(name, text, ()) for name in FIRST.values())
-    model, source, ids = model_of(attentive.translator), read_source(text), tuple(attentive.translation.ids)
-    learned, equal = (scene_answers(model, source, ids, attentive.view.first_piece, edits) for edits in ((), UNIFORM))
     french = attentive.view.target
     unique = words_only_in(french, single.view.target)
-    return translation_scene(attentive, 0, learned, text) | {
-        "equal": equal,
+    return attention_data(attentive, text) | {
         "vector": vector_data(single, text),
         "query": unique[-1] if unique else max(range(len(french)), key=lambda row: len(french[row])),
     }

@@ -18,6 +18,7 @@ export class DrawnScene extends PictureScene {
   leave() {
     super.leave();
     this.endWatch?.();
+    this.sizes?.disconnect();
   }
 
   showImage() {
@@ -31,8 +32,9 @@ export class DrawnScene extends PictureScene {
     Object.assign(this, { pad, board });
     board.addEventListener("keydown", (event) => { if (event.key === " " || event.key.startsWith("Arrow")) this.beginStroke(); });
     this.hearPad(isOther);
-    const sizes = new ResizeObserver(this.redraw);
-    for (const node of [board, this.say]) sizes.observe(node);
+    this.sizes ??= new ResizeObserver(this.redraw);
+    this.sizes.disconnect();
+    for (const node of [board, this.say]) this.sizes.observe(node);
     this.showPad(Boolean(this.data.isEmpty));
   }
 

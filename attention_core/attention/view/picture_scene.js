@@ -1,7 +1,7 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
 // was handed over becomes one mean piece; `near` is a piece's side, in regions. `source` is what the answer comes out of,
-// `changed` begins what is said of changed weights. `tell` hears of { row } and { even }.
+// `changed` begins what is said of changed weights. `tell` hears of { row }, { row, cut } and { even }.
 import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { PINK, ROLE_COLOURS } from "./colours.js";
 import { ScenePlayer } from "./scene_player.js";

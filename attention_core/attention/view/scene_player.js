@@ -41,9 +41,10 @@ export class ScenePlayer {
     if (!["PageDown", "ArrowRight", " "].includes(event.detail) || this.isCovered || !(isRunning || (this.isHeld && !this.isOver()))) return;
     event.preventDefault();
     Object.assign(this, { isTouched: true, isAboutToPlay: false });
-    if (isRunning) this.stop();
-    if (!isRunning) this.playOn();
-    else if (event.detail !== " ") this.endStage();
+    if (isRunning) {
+      this.stop();
+      if (event.detail !== " ") this.endStage();
+    } else this.playOn();
     this.isHeld = true;
   }
 
