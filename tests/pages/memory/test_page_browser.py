@@ -35,9 +35,9 @@ def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
 def test_playing_walks_to_the_end_and_stops(visit, app_url):
     page = visit(f"{app_url}/{ENTRY.url_path}?text=Birds+sing.&at=0")
     page.get_by_text("Word 1 of 4").wait_for()
-    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Play", exact=True).click()
     page.get_by_text("Word 4 of 4").wait_for()
-    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
 
 
 def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
