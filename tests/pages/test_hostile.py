@@ -16,7 +16,7 @@ WAYS = {
     "lookup": [{"lookup_question": "records"}, {"lookup_question": ""}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
     "groups": [{"groups_shows": True}, *({"groups_question": slug} for slug in ("elsewhere", "why"))],
-    "memory": [{}, {"memory_question": "own"}, {"memory_question": "follows"}],
+    "memory": [{"memory_question": slug} for slug in ("", "own", "follows", "apple")],
     "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],
     "model": [
         {},

@@ -78,8 +78,8 @@ def test_none_of_the_options_is_said_to_be_true_where_another_came_out():
     assert page.run().info[0].value.strip() == "The light is broken."
 
 
-def test_styles_are_written_in_one_place_where_none_comes_and_goes(root: Path):
+def test_styles_are_written_in_one_place(root: Path):
     writers = [path for folder in ("ui", "pages") for path in (root / folder).rglob("*.py")]
     found = {path.name for path in writers if re.search("<style", path.read_text())}
-    documents, goes_with_its_words = {"middleware.py", "menu.py"}, {"look_back.py"}
-    assert found == {"style.py"} | documents | goes_with_its_words
+    documents = {"middleware.py", "menu.py"}
+    assert found == {"style.py"} | documents

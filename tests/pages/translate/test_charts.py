@@ -16,8 +16,8 @@ from pages.translate.charts import ACROSS, LIT, STEPS, alignment_chart, unrolled
 from tests.support.charts import rows_of, valid
 
 WORDS = ["red", "<b>", "red", "end"]
-BLEU = ByLength(["1-5", "18+"], {"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]})
-CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
+BLEU = ByLength(["1-5", "18+"], {"translator-none": [40.0, 30.0], "translator-dot": [42.0, 30.5]})
+CALLED = {"translator-none": "one vector", "translator-dot": "attention"}
 
 
 def states(**options):
