@@ -130,8 +130,9 @@ RECIPES |= {
         slow=("embedding.position", "attention.value_waves"),
         snapshot_at=SNAPSHOT_AT,
         snapshot_of=("embedding.", "attention."),
+        half=True,
     ),
-    "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3),
+    "ffn-classifier": _recipe(epochs=20, learning_rate=2e-3, half=True),
     "digit-vit": _recipe(
         epochs=37, learning_rate=2e-3, changed=32 / 37, teacher="pixel-classifier", weight_decay=0.05, half=True
     ),
