@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 from attention_core.files import find_file
 
+ANY = "*"  # in place of a value: whatever it is; in the address of today, that value
 OPENS: dict[str, dict[str, str]] = tomllib.loads(find_file("ui/old_addresses.toml").read_text(encoding="utf-8"))
 """By page, then by a name and value of an old address: the names and values in their place today."""
 
@@ -15,7 +16,7 @@ def current_address(page: str, address: Mapping[str, str]) -> dict[str, str]:
     opens, current = OPENS["every"] | OPENS.get(page, {}), dict(address)
     for old, today in opens.items():
         name, _, value = old.partition("=")
-        if address.get(name) == value:
+        if name in address and value in (address[name], ANY):
             del current[name]
-            current |= dict(parse_qsl(today))
+            current |= {key: address[name] if new == ANY else new for key, new in parse_qsl(today)}
     return current

@@ -4,11 +4,11 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.inference.translation import read_source
-from pages.transformer.inputs import choose_first_look, chosen_head, draw_choice, draw_edited_note, export_head
+from pages.transformer.inputs import choose_first_look, chosen_head, draw_edited_note, export_head
 from pages.transformer.numbers import STEPS, draw_numbers
 from pages.transformer.reading import MODEL, NAME, reading_of
 from pages.transformer.scene import draw_head_scene
-from pages.transformer.surprise import find_antecedent
+from pages.transformer.surprise import count_heads_alike
 from ui.computed import model_or_fault
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
@@ -26,7 +26,7 @@ def draw_head() -> None:
         sentence = sentence_box(NAME, LAYERED, on_change=choose_first_look)
         text = readable_sentence(NAME, sentence, next(iter(LAYERED.values())), "transformer_place")
         if model is not None:
-            try_this(NAME, find_antecedent(text))
+            try_this(NAME, count_heads_alike(text))
     reading_remarks(read_source(text))
     if model is None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
@@ -37,10 +37,9 @@ def draw_head() -> None:
     with st.container(key="transformer_place"):
         chosen = chosen_head(reading)
         draw_head_scene(chosen)
-        draw_choice(reading)
     take_along(lambda: export_head(reading))
     page_questions(NAME, lambda: draw_numbers(chosen), players=(STEPS,))
 
 
-page_frame(NAME, "Without a recurrent network **each piece asks other pieces**, in every head of every layer.")
+page_frame(NAME, "Only attention is left: **every word looks at other words**, through many heads at once.")
 page_body(draw_head)

@@ -49,7 +49,8 @@ class Reading(NamedTuple):
     edits: EditsByAttention
 
 
-def _parse_head(text: str) -> TransformerHead:
+def parse_head(text: str) -> TransformerHead:
+    """Return the head of a name such as cross-2-3, counted from 1; ValueError where there is none."""
     kind, layer, number = text.split("-")
     head = TransformerHead(kind, whole_number(layer) - 1, whole_number(number) - 1)
     if any(getattr(head, name) not in choices for name, (_, choices) in CHOICES.items()):
@@ -62,10 +63,10 @@ CHOSEN = Field(
     "chosen",
     TransformerHead("decoder", 2, 1),  # which looks at who is meant by *il*
     address="head",
-    parse=_parse_head,
+    parse=parse_head,
     text=lambda head: f"{head.attention_name}-{head.head + 1}",
 )
-EDITS = EditList(NAME, off=lambda text: [_parse_head(name).switch_off_edit for name in dict.fromkeys(text.split("."))])
+EDITS = EditList(NAME, off=lambda text: [parse_head(name).switch_off_edit for name in dict.fromkeys(text.split("."))])
 _translated_together = cached_computation(on_cluster=True)(core.translate_together)
 _layers_explained = cached_computation(on_cluster=True)(core.explain_layers)
 

@@ -1,6 +1,7 @@
 """The scene of the chosen head: what each piece asks of which others, and in the decoder the piece that comes next."""
 
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -8,33 +9,39 @@ from attention_core import AttentionTrace
 from attention_core.attention.edits import SetWeights
 from attention_core.attention.view.scene import scene_data
 from attention_core.charts.words import word_weights
+from attention_core.data.word_translations import expanded_english_words
 from attention_core.device import to_array
 from attention_core.inference import translation_scene as core
 from attention_core.inference.glosses import english_below
 from attention_core.inference.translation import Translation, read_source
 from attention_core.models.transformer import KINDS
 from pages.transformer import reading as page
-from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, weights_row
+from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, draw_choice, weights_row
 from ui.chart import note_picture
+from ui.component import component
 from ui.computed import cached_computation
 from ui.scene import draw_scene, scene_choice
+from ui.state import BAD_VALUE_ERRORS, component_message
 from ui.translators import translation
 from ui.try_this import GUESSING, TRY_STAGE
 
 MAX_KEYS = 24
+AUXILIARIES = {"ai", "as", "a", "avons", "avez", "ont"}
 NOUNS = {
     "encoder": ("piece", "English piece"),
-    "decoder": ("French piece", "French piece that is there"),
+    "decoder": ("French piece", "French piece so far"),
     "cross": ("French piece", "English piece"),
 }
 SCENE = f"{page.NAME}_head"
+_head_scene = component("head_scene", folder="pages/transformer")
 _answers = cached_computation(on_cluster=True)(core.scene_answers)
 
 
 def draw_head_scene(chosen: ChosenHead) -> None:
-    """Draw the scene of a head at the chosen query; over more than MAX_KEYS pieces, where each of them looks."""
+    """Draw the scene of a head at the chosen query; over more than MAX_KEYS pieces, where each looks."""
     if chosen.trace.n_keys > MAX_KEYS:
         draw_arcs(chosen)
+        draw_choice(chosen.reading)
         return
 
     def on_choose() -> None:
@@ -42,6 +49,9 @@ def draw_head_scene(chosen: ChosenHead) -> None:
         if choice is None:
             return
         QUERY.value = choice.row
+        if clicked := component_message(f"{SCENE}_scene", "chosen").get("head"):
+            _choose_head(clicked)
+            return
         row = weights_row(chosen, choice.row)
         if choice.is_reset:
             page.EDITS.reset()
@@ -53,7 +63,16 @@ def draw_head_scene(chosen: ChosenHead) -> None:
     data = _scene_data(chosen)
     picture = partial(word_weights, data["keys"], data["queries"], to_array(chosen.weights), chosen.query, "")
     note_picture(picture, f"{chosen.head.label}: where “{data['queries'][chosen.query]}” looks")
-    draw_scene(SCENE, data, on_choose)
+    draw_scene(SCENE, data, on_choose, _head_scene)
+
+
+def _choose_head(name: object) -> None:
+    """Choose the head of a name such as "cross-2-3"; of another kind with the query that looks far."""
+    with suppress(*BAD_VALUE_ERRORS):
+        head = page.parse_head(str(name))
+        if head.kind != page.CHOSEN.value.kind:
+            QUERY.reset()
+        page.CHOSEN.value = head
 
 
 def _cross_out(chosen: ChosenHead, query: int, key: int) -> None:
@@ -77,24 +96,42 @@ def _traces_of_kind(chosen: ChosenHead) -> list[AttentionTrace]:
     return [traces[chosen.head.kind, layer] for layer in range(page.CONFIG.n_layers)]
 
 
-def _together(chosen: ChosenHead) -> dict[str, Any]:
-    """Return what the captions tell of the model's other heads: see captionOfHeads in scene_captions.js."""
-    per_kind = page.CONFIG.n_layers * page.CONFIG.n_heads
-    cuts = [{edit for edit in trace.edits if isinstance(edit, SetWeights)} for trace in _traces_of_kind(chosen)]
+def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
+    """Return what head_scene.js reads of all heads of the chosen kind: weights from the query, by layer and head."""
+    kind, traces, n_layers = chosen.head.kind, _traces_of_kind(chosen), page.CONFIG.n_layers
+    cuts = [{edit for edit in trace.edits if isinstance(edit, SetWeights)} for trace in traces]
     lost = [edit for edit in set.intersection(*cuts) if edit.head is None]
     cut = [
         [key for edit in lost if edit.query == query for key, weight in edit.weights if not weight]
         for query in range(chosen.trace.n_queries)
     ]
-    kind = "of the decoder" if chosen.head.kind == "decoder" else "of cross-attention"
-    return {"n": len(KINDS) * per_kind, "of": f"all {per_kind} heads {kind}", "cut": cut}
+    n_heads = n_layers * page.CONFIG.n_heads
+    return {
+        "n": len(KINDS) * n_heads,
+        "of": f"all {n_heads} heads of {'cross-attention' if kind == 'cross' else f'the {kind}'}",
+        "cut": cut,
+        "kinds": KINDS,
+        "chosen": [kind, chosen.head.layer + 1, chosen.head.head + 1],
+        "weights": [
+            [trace.weights(head, [chosen.query])[0].round(decimals=3).tolist() for head in range(trace.n_heads)]
+            for trace in traces
+        ],
+        "isHidden": TRY_STAGE[page.NAME].value == GUESSING,
+    }
 
 
 def _piece_glosses(french: Translation, sentence: str) -> list[str]:
-    """Return what each piece of a translation means in English; "" below a mark or one of several pieces of a word."""
-    n_pieces, glosses = Counter(french.word_of), english_below(french.labels, sentence)
+    """Return what each piece of a translation means in English, in words of the sentence; "" where that is unsure.
+
+    That is so below a mark, one of several pieces of a word, and "a" or "ont", which help another verb.
+    """
+    n_pieces, english = Counter(french.word_of), {word.lower() for word in expanded_english_words(sentence)}
     is_word = [n_pieces[word] == 1 and word < len(french.words) for word in french.word_of]
-    return [gloss if whole else "" for gloss, whole in zip(glosses, is_word, strict=True)]
+    glosses = zip(french.labels, english_below(french.labels, sentence), is_word, strict=True)
+    return [
+        gloss if whole and gloss.lower() in english and piece not in AUXILIARIES else ""
+        for piece, gloss, whole in glosses
+    ]
 
 
 def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
@@ -107,14 +144,13 @@ def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
         french, rows = translation(page.TRANSLATOR, reading.text), tuple(range(trace.n_queries))
         data["answers"] = _answers(page.edited(reading), read_source(reading.text), tuple(french.ids), rows)
         data["glosses"] = _piece_glosses(french, reading.text)
-        data["heads"] = _together(chosen)
         data["hasLaterKeys"] = head.kind == "decoder"  # which are not written yet when the query asks
-        data["note"] = "Scores and weights are those of this head."
+        data["note"] = "A click crosses a word out in all these heads; pulling its column changes the chosen one."
     changed = {edit.query for edit in trace.edits if isinstance(edit, SetWeights) and edit.head == head.head}
     return data | {
         "query": query,
+        "heads": _heads_data(chosen),
         "changed": sorted(changed),
         "isEdited": bool(reading.edits),
         "plays": True,
-        "covered": TRY_STAGE[page.NAME].value == GUESSING,
     }

@@ -1,20 +1,24 @@
-"""The page's surprise: what a head of the decoder looks at before a pronoun is said."""
+"""The page's surprise: few heads look where the chosen one does."""
 
-from attention_core.attention.wording import percent
+from collections import Counter
+
+from attention_core.data.sentence_presets import LAYERED
 from pages.transformer import reading as page
-from pages.transformer.inputs import QUERY
+from pages.transformer.inputs import FIRST_LOOKS, QUERY
 from ui.translators import translation
 from ui.try_this import TRY_STAGE, TryThis
 from ui.words import text_field
 
-SENTENCE = "The child didn't eat the apple because it was too old."
-HEAD = page.TransformerHead("decoder", 2, 1)
-PRONOUN = "elle"  # feminine as *la pomme*, the apple
-OPTIONS = "pomme (apple)", "enfant (child)", "mangé (eaten)"
+SENTENCE = next(iter(LAYERED.values()))
+HEAD, _ = FIRST_LOOKS[SENTENCE]
+PRONOUN, NOUN = "il", "enfant"  # he, the child
+N_HEADS = page.CONFIG.n_layers * page.CONFIG.n_heads  # of the decoder
+OPTIONS = {"all of them": N_HEADS, "6 to 17": 6, "2 to 5": 2, "this one alone": 1}
+"""Option -> of how many heads at least it speaks."""
 
 
-def find_antecedent(text: str) -> TryThis:
-    """Return the page's surprise: before *elle*, which means the apple, a head looks at the child."""
+def count_heads_alike(text: str) -> TryThis:
+    """Return the page's surprise: how many heads of the decoder look most at the child before *il*."""
 
     def row() -> int:
         return translation(page.TRANSLATOR, SENTENCE).labels.index(PRONOUN)
@@ -24,20 +28,27 @@ def find_antecedent(text: str) -> TryThis:
         page.EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        trace = page.traces(page.Reading(SENTENCE, {}))[HEAD[:2]]
-        weights = trace.weights(HEAD.head, [row()])[0]
-        heaviest, share = trace.story.key_axis.labels[int(weights.argmax())], percent(float(weights.max()))
-        option = next((index for index, text in enumerate(OPTIONS) if text.split()[0] == heaviest), len(OPTIONS))
-        return option, f"It looks most at *{heaviest}* ({share}), and yet *{PRONOUN}* agrees with *pomme*."
+        traces, query = page.traces(page.Reading(SENTENCE, {})), row()
+        labels = traces[HEAD[:2]].story.key_axis.labels
+        strongest = Counter(
+            labels[int(trace.weights(head, [query])[0].argmax())]
+            for (kind, _), trace in traces.items()
+            if kind == HEAD.kind
+            for head in range(trace.n_heads)
+        )
+        n_alike = strongest.pop(NOUN)
+        others = ", ".join(f"*{label}* ({n})" for label, n in strongest.most_common())
+        option = next(index for index, least in enumerate(OPTIONS.values()) if n_alike >= least)
+        return option, f"*{NOUN}*: {n_alike} of {N_HEADS}. The others look most at {others}."
 
     if text != SENTENCE:
         TRY_STAGE[page.NAME].reset()  # the verdict on a guess was about another sentence
     return TryThis(
-        "what does *it* mean?",
-        f"*{SENTENCE}* About to say *{PRONOUN}*, it, where does this head look most?",
-        (*OPTIONS, "elsewhere"),
+        "do all heads look there?",
+        f"Before *{PRONOUN}*, he, this head looks most at *{NOUN}*, the child. How many of the decoder's {N_HEADS} heads do?",
+        tuple(OPTIONS),
         act,
         outcome,
         f"{page.NAME}_place",
-        hides=f":is(.st-key-{page.NAME}_choice, .st-key-numbers)",
+        hides=".st-key-numbers",
     )

@@ -28,23 +28,15 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 
-// What heads say together, one of which is shown: `heads` has how many they are, which of them lose a key that is crossed
-// out, and of each query the keys that they all lost.
-const captionOfHeads = ({ keys, queries, heads }, { row, local, answer, percents, weights, ...state }, said) => {
-  const isStill = answer?.word === queries[row] ? "still " : "", cut = local ? [local.key].filter(() => local.weight <= 0) : state.cut;
-  const lose = local || cut.every((key) => heads.cut[row].includes(key)) ? heads.of : "this head";
-  if (cut.length) return `Without ${cut.slice(0, 3).map((key) => quoted(keys[key])).join(", ")} in ${lose}, all ${heads.n} together ${isStill}say ${said}.`;
-  if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])} in this head, all ${heads.n} together ${isStill}say ${said}.`;
-  if (state.isChanged) return `With the weights of this head as you set them, all ${heads.n} together ${isStill}say ${said}.`;
-  return `This head is one of ${heads.n}: together they say ${said}. A click on ${quoted(keys[strongestTwo(weights)[0]])} crosses it out in ${heads.of}.`;
+// What is said, how likely it is, and what would be likelier.
+export const saidOf = ({ word, probability, isNear, rival }) => {
+  const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
+  return `**${word}**${likely}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
 const captionOfAnswer = (data, state) => {
   const { keys } = data, { weights, percents, isEven, local, answer, isNarrow, canChange } = state, [first] = strongestTwo(weights);
-  const likely = answer?.probability === undefined ? "" : ` (${answer.isNear ? "about " : ""}${asPercent(answer.probability)})`;
-  const rival = answer?.rival ? `: the whole sentence fits better with it than with ${quoted(answer.rival)}` : "";
-  if (data.heads) return captionOfHeads(data, state, answer ? `**${answer.word}**${likely}${rival}` : "…");
-  const comes = answer ? `comes **${answer.word}**${likely}${rival}.` : "comes …";
+  const comes = answer ? `comes ${saidOf(answer)}.` : "comes …";
   if (isEven) return `With the same weight for all, out ${comes}`;
   if (state.isChanged && !local && !state.cut.length) return `With the weights as you set them, out ${comes}`;
   if (local && local.weight <= 0) return `Without ${quoted(keys[local.key])}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;

@@ -33,7 +33,7 @@ def _parse_order(text: str) -> tuple[str, int]:
 
 
 ORDER = Field(
-    NAME, "order", ("reversed", 0), address="order", parse=_parse_order, text=lambda order: f"{order[0]}-{order[1]}"
+    NAME, "order", ("reversed", 0), address="words", parse=_parse_order, text=lambda order: f"{order[0]}-{order[1]}"
 )
 _two_orders = component("two_orders", folder="pages/transformer")
 _compare_orders = cached_computation(on_cluster=True)(orders.compare_orders)

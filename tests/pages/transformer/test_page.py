@@ -58,6 +58,12 @@ def french(page) -> list[list[str]]:
     return [way["french"] for way in orders(page)["ways"]]
 
 
+def choose_kind(page, kind):
+    """Show the head of the same numbers of another kind, as a click below the scene does."""
+    page.session_state[f"{NAME}_chosen"] = page.session_state[f"{NAME}_chosen"]._replace(kind=kind)
+    return settled(page)
+
+
 def n_charts(page, questions=QUESTIONS) -> int:
     return sum(len(charts(open_question(page, slug))) for slug in questions)
 
@@ -95,7 +101,7 @@ def test_an_address_can_name_a_head(app, asked, shown):
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_every_step_can_be_shown(page, kind):
-    page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+    choose_kind(page, kind)
     page.session_state[f"{NAME}_step"] = "embedding"
     seen = []
     for _ in range(14):
@@ -141,8 +147,7 @@ def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translat
 
 
 def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
-    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
-    open_question(settled(page), "off")
+    open_question(choose_kind(page, "cross"), "off")
     page.button(key=f"{NAME}_cut").click()
     first = settled(page).session_state[f"{NAME}_edits"][0]
     assert (first.attention, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 1, 0.0)
@@ -207,7 +212,7 @@ def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text
 
 def test_words_tell_of_the_number_that_was_clicked(page):
     for kind in ("encoder", "cross"):
-        page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+        choose_kind(page, kind)
         for step in ("scores", "weights"):
             page.session_state[f"{NAME}_step"], page.session_state[f"{NAME}_query"] = step, 1
             page.session_state[f"{NAME}_{kind}_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 0}}
@@ -232,6 +237,10 @@ def test_the_scene_is_the_chosen_head_s_and_hides_what_is_masked(visit, kind):
     data, mask = scene(page), trace.allowed(2, range(trace.n_queries))
     assert data["keys"] == trace.story.key_axis.labels
     assert torch.allclose(torch.tensor(data["weights"]), trace.weights(2), atol=1e-4)
+    heads = torch.tensor(data["heads"]["weights"])
+    assert data["heads"]["chosen"] == [kind, 2, 3]
+    assert torch.allclose(heads[1, 2], trace.weights(2)[data["query"]], atol=1e-3)
+    assert heads.shape == (3, 6, trace.n_keys)
     hidden = [[score is None for score in row] for row in data["scores"]]
     assert hidden == ((~mask).tolist() if mask is not None else [[False] * trace.n_keys] * trace.n_queries)
     assert (kind == "decoder") == any(map(any, hidden))
@@ -245,7 +254,7 @@ def test_whole_french_words_have_their_english_below_and_pieces_of_words_none(vi
     data = scene(visit(NAME, text=LAYERED["Word pieces"], head="cross-3-3"))
     english = dict(zip(data["queries"], data["glosses"], strict=True))
     assert [english[word] for word in ("le", "oublié", "son")] == ["the", "forgot", "his"]
-    assert not any(english[piece] for piece in ("phot", "ograp", "he", ".", "end"))
+    assert not any(english[piece] for piece in ("phot", "ograp", "he", ".", "end", "a"))
     assert "glosses" not in scene(visit(NAME, head="encoder-1-1"))
 
 
@@ -256,17 +265,17 @@ def test_page_opens_on_whom_il_means(page):
 
 
 def test_an_example_brings_its_head_and_the_query_that_it_is_named_after(page):
-    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    choose_kind(page, "cross")
     seen = []
     for number in (1, 2, 3, 4, 0):
-        settled(page).button(key=f"{NAME}_example_{number}").click()
+        page.button(key=f"{NAME}_example_{number}").click()
         data = scene(settled(page))
         weights = data["weights"][data["query"]]
         seen.append((data["queries"][data["query"]], data["keys"][weights.index(max(weights))]))
     assert seen == [("Mary", "Tom"), ("rouge", "red"), ("pas", "ne"), ("phot", "phot"), ("il", "enfant")]
-    kind = page.segmented_control(key=f"{NAME}_kind").set_value("encoder")
+    choose_kind(page, "encoder")
     typed(page, "The dog bit the man.")
-    assert kind.value == "encoder"
+    assert scene(page)["heads"]["chosen"][0] == "encoder"
 
 
 def test_over_many_pieces_arcs_stand_in_the_scene_s_place(visit):
@@ -286,8 +295,8 @@ def test_a_key_that_is_crossed_out_changes_what_is_said_in_the_scene(page):
 
 
 def test_a_key_that_no_head_of_a_kind_sees_is_told_apart_from_one_that_one_head_does_not(page):
-    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
-    data, he = scene(settled(page)), scene(page)["keys"].index("he")
+    choose_kind(page, "cross")
+    data, he = scene(page), scene(page)["keys"].index("he")
     edits = [ListedEdit(SetWeights(8, ((he, 0.0),), None), "off", f"cross-{layer}") for layer in (1, 2, 3)]
     for edits_now, everywhere in ((edits, [he]), (edits[2:], [])):
         page.session_state[f"{NAME}_edits"] = tuple(edits_now)
@@ -297,15 +306,18 @@ def test_a_key_that_no_head_of_a_kind_sees_is_told_apart_from_one_that_one_head_
         assert (data["answers"][8][0][1] - data_now["answers"][8][0][1] > 0.3) == bool(everywhere)
 
 
-def test_the_surprise_asks_first_and_the_head_looks_at_another_noun_than_the_pronoun_means(page):
+def test_the_surprise_asks_first_how_many_heads_look_alike(page):
+    typed(page, "The dog bit the man.")
     page.button(key=f"{NAME}_try").click()
-    assert scene(settled(page))["covered"]
+    assert scene(settled(page))["heads"]["isHidden"]
     page.segmented_control(key=f"{NAME}_try_guess").set_value(0)
     settled(page)
-    assert page.text_input(key=TEXT).value == "The child didn't eat the apple because it was too old."
+    assert page.text_input(key=TEXT).value == "The child didn't eat because he was too tired."
     data = scene(page)
-    assert (data["covered"], data["queries"][data["query"]]) == (False, "elle")
-    assert "**Not so:** It looks most at *enfant* (57%), and yet *elle* agrees with *pomme*." in page.info[0].value
+    strongest = torch.tensor(data["heads"]["weights"]).flatten(0, 1).argmax(1).tolist()
+    n_alike = strongest.count(data["keys"].index("enfant"))
+    assert (data["heads"]["isHidden"], data["queries"][data["query"]]) == (False, "il")
+    assert f"**Not so:** *enfant*: {n_alike} of 18." in page.info[0].value
 
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pages.transformer.reading import TransformerHead
 from tests.support.app import charts, frames, open_page, set_fields
 
 
@@ -53,7 +54,6 @@ def test_a_link_shows_the_chart(app):
 def test_the_chart_follows_the_head_and_probabilities_are_bars(app):
     page = set_fields(open_page(app, "pages/transformer/page.py"), step_chart=True, step="weights")
     before = heatmap(page)[1]
-    page.segmented_control(key="transformer_head").set_value(4).run()
-    assert heatmap(page)[1] != before
+    assert heatmap(set_fields(page, chosen=TransformerHead("decoder", 2, 4)))[1] != before
     page = set_fields(open_page(app, "pages/pixels/page.py"), step_chart=True, step="class")
     assert "vega_lite_chart" in [chart.type for chart in charts(page)]

@@ -1,0 +1,133 @@
+// The scene of a head of a transformer. A curtain hangs over the keys that its query may not see. Below stand all heads of its
+// kind, each with its weights from the same query, and the key at which it looks most: `heads` in the data has them.
+import { asPercent, bold, inLine, keepFocus, make, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { PINK } from "../../attention_core/attention/view/colours.js";
+import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
+import { saidOf } from "../../attention_core/attention/view/scene_captions.js";
+import { SceneView } from "../../attention_core/attention/view/scene.js";
+
+const CURTAIN = [["masked: not written yet"], ["masked:", "not written yet"], ["masked:", "not written", "yet"], ["masked"]];
+const N_BEFORE = 3, SAVED = 30;  // pieces that a caption quotes, pixels
+
+const quoted = (text) => `“${text}”`;
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const strongestOf = (weights) => weights.indexOf(Math.max(...weights));
+
+// Weights as columns in a small picture; keys that are masked are grey.
+const drawColumns = (parent, weights, nVisible) => {
+  const svg = make(parent, "svg:svg", { viewBox: `0 0 ${weights.length} 1`, preserveAspectRatio: "none", "aria-hidden": true });
+  make(svg, "svg:rect", { class: "masked", x: nVisible, width: weights.length - nVisible, height: 1 });
+  make(svg, "svg:path", { fill: PINK, d: weights.map((weight, key) => `M${key + 0.1} 1v${-weight}h.8v${weight}z`).join("") });
+};
+
+// There are heads below it: it is not as high as others.
+class HeadLayout extends SceneLayout {
+  standInColumns(width, keys) {
+    super.standInColumns(width, keys);
+    for (const name of ["boxTop", "below"]) this[name] -= SAVED * this.scale;
+  }
+}
+
+class HeadDrawing extends SceneDrawing {
+  draw(state) {
+    super.draw(state);
+    const first = state.hidden.findIndex((isHidden, key) => isHidden && !state.cut.includes(key));
+    if (first >= 0) this.drawCurtain(first);
+  }
+
+  // Over the keys that are masked, which are the last ones, stands why.
+  drawCurtain(first) {
+    const { pen, tones, layout, width } = this, { isNarrow, cells, strips, n } = layout, { open: alpha, lift } = this.state.progress;
+    const x = isNarrow ? 0 : cells[first].x - cells[first].w / 2 + 3, y = isNarrow ? layout.top + first * layout.row - 2 : Math.max(layout.base - layout.long, layout.room * (1 - lift) + 1);
+    const right = isNarrow ? layout.doorLeft : width - 1, bottom = strips[n - 1].y + strips[n - 1].h + (isNarrow ? 0 : 4), box = [x, y, right - x, bottom - y];
+    Object.assign(pen, { fillStyle: tones.ink, strokeStyle: tones.ink, lineWidth: 1, globalAlpha: 0.07 * alpha }).fillRect(...box);
+    pen.globalAlpha = 0.4 * alpha;
+    pen.setLineDash([5, 4]);
+    pen.strokeRect(...box);
+    pen.setLineDash([]);
+    const size = isNarrow ? 15 : 19 * layout.scale, line = 1.25 * size, left = isNarrow ? layout.columnLeft : x, end = isNarrow ? bottom : layout.base;
+    const lines = CURTAIN.find((texts) => texts.length * line < end - y && texts.every((text) => this.lengthOf(text, size) < right - left - 6)) ?? [];
+    lines.forEach((text, at) => this.write(text, (left + right) / 2, (y + end) / 2 + line * (at - (lines.length - 1) / 2), { align: "center", size, alpha: 0.85 * alpha }));
+  }
+}
+
+class HeadScene extends SceneView {
+  constructor(root) {
+    super(root);
+    this.drawing = new HeadDrawing(this.canvas);
+    this.heads = make(root, "div", { class: "heads", role: "group", "aria-label": "Heads" });
+    this.heading = make(make(this.heads, "div", "above"), "p");
+    this.kinds = make(this.heading.parentNode, "div", { class: "kinds", role: "group", "aria-label": "Attention of" });
+    this.grid = make(this.heads, "div", "grid");
+    root.append(this.note);
+  }
+
+  newLayout(sizes) { return new HeadLayout(sizes); }
+
+  adopt(data, tell) {
+    super.adopt(data, tell);
+    if (this.drawnHeads !== this.data.heads) keepFocus(this.heads, () => this.drawHeads());
+  }
+
+  // All heads of its kind, at the same query.
+  drawHeads() {
+    const { heads, keys, scores, query } = this.data, [kind, ...chosen] = heads.chosen, strongest = heads.weights.map((layer) => layer.map(strongestOf));
+    const n = new Set(strongest.flat()).size, nVisible = scores[query].findLastIndex((score) => score !== null) + 1, buttons = [];
+    const choose = (...head) => {
+      this.finish();
+      this.tell?.({ row: this.row, head: head.join("-") });
+    };
+    this.drawnHeads = heads;
+    this.heads.classList.toggle("hidden", heads.isHidden);
+    this.heading.replaceChildren(`The same moment in ${heads.of}: they look most at `, bold(n === 1 ? "the same piece" : `${n} different pieces`), ".");
+    this.kinds.replaceChildren();
+    this.grid.replaceChildren();
+    for (const name of heads.kinds) make(this.kinds, "button", { "aria-pressed": name === kind }, capital(name)).onclick = () => choose(name, ...chosen);
+    heads.weights.forEach((layer, at) => {
+      make(this.grid, "span", "layer", `layer ${at + 1}`);
+      layer.forEach((weights, head) => {
+        const key = strongest[at][head], label = `layer ${at + 1}, head ${head + 1}: ${asPercent(weights[key])} at ${keys[key]}`;
+        const isChosen = String([at + 1, head + 1]) === String(chosen), isAlike = key === strongest[chosen[0] - 1][chosen[1] - 1];
+        const node = make(this.grid, "button", { class: isAlike ? "alike" : "", "aria-pressed": isChosen, "aria-label": label });
+        drawColumns(node, weights, nVisible);
+        make(node, "span", "", keys[key]);
+        buttons.push(node);
+      });
+    });
+    inLine(buttons, () => {}, (at) => choose(kind, Math.floor(at / heads.weights[0].length) + 1, (at % heads.weights[0].length) + 1));
+  }
+
+  // They come last, and wait for those of another query.
+  write() {
+    super.write();
+    const { progress } = this.state, isOld = this.row !== this.data.query;
+    this.heads.style.opacity = isOld ? 0.4 : 0.2 + 0.8 * (this.data.answers ? progress.say : progress.blend);
+  }
+
+  answer() {
+    const answer = super.answer(), { n } = this.data.heads;
+    return answer && { ...answer, odds: answer.odds.map((text, at) => (at ? text : `all ${n} heads: ${text}`)) };
+  }
+
+  captionOf(step) {
+    const { data, state, row } = this;
+    if (step === "says") return this.captionOfAll();
+    if (step !== "asks" || !data.answers) return super.captionOf(step);
+    const before = data.queries.slice(Math.max(0, row - N_BEFORE), row).join(" "), written = `${row > N_BEFORE ? "… " : ""}${before}`;
+    return `${row ? `After ${quoted(written)}, **what comes next?**` : "**What comes first?**"} This head asks every ${data.nouns[1]}.`;
+  }
+
+  // What all heads say together, one of which is shown; `heads` has of each query the keys that all heads of the kind lost.
+  captionOfAll() {
+    const { keys, queries, heads } = this.data, { row, local, answer, percents, weights, ...state } = this.state;
+    const all = `all ${heads.n} heads together`, said = answer ? `${saidOf(answer)}.` : "…", says = `${all} ${answer?.word === queries[row] ? "still " : ""}say ${said}`;
+    const cut = local ? [local.key].filter(() => local.weight <= 0) : state.cut, lose = local || cut.every((key) => heads.cut[row].includes(key)) ? heads.of : "this head";
+    if (cut.length) return `Without ${cut.slice(0, 3).map((key) => quoted(keys[key])).join(", ")} in ${lose}, ${says}`;
+    if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])} in this head, ${says}`;
+    if (state.isChanged) return `With the weights of this head as you set them, ${says}`;
+    return `This head looks most at ${quoted(keys[strongestOf(weights)])}. ${capital(all)} say ${said}`;
+  }
+}
+
+export default shownBy(HeadScene, "chosen");
