@@ -32,20 +32,20 @@ def count_heads_alike(text: str) -> TryThis:
         labels = traces[HEAD[:2]].story.key_axis.labels
         strongest = Counter(
             labels[int(trace.weights(head, [query])[0].argmax())]
-            for (kind, _), trace in traces.items()
-            if kind == HEAD.kind
+            for (attention, _), trace in traces.items()
+            if attention == HEAD.kind
             for head in range(trace.n_heads)
         )
         n_alike = strongest.pop(NOUN)
-        others = ", ".join(f"*{label}* ({n})" for label, n in strongest.most_common())
-        option = next(index for index, least in enumerate(OPTIONS.values()) if n_alike >= least)
-        return option, f"*{NOUN}*: {n_alike} of {N_HEADS}. The others look most at {others}."
+        counts = ", ".join(f"*{label}* ({n})" for label, n in strongest.most_common())
+        right = next(index for index, minimum in enumerate(OPTIONS.values()) if n_alike >= minimum)
+        return right, f"*{NOUN}*: {n_alike} of {N_HEADS}. The others look most at {counts}."
 
     if text != SENTENCE:
         TRY_STAGE[page.NAME].reset()  # the verdict on a guess was about another sentence
     return TryThis(
         "do all heads look there?",
-        f"Before *{PRONOUN}*, he, this head looks most at *{NOUN}*, the child. How many of the decoder's {N_HEADS} heads do?",
+        f"Before *{PRONOUN}*, he, this head looks most at *{NOUN}*, the child. How many of the {N_HEADS} do?",
         tuple(OPTIONS),
         act,
         outcome,
