@@ -17,7 +17,14 @@ from attention_core.data import pieces as subwords
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads import mean_over_heads
-from attention_core.models.transformer import UNEDITED, EditsByAttention, Transformer, edited, last_cross
+from attention_core.models.transformer import (
+    UNEDITED,
+    EditedTranslator,
+    EditsByAttention,
+    Transformer,
+    edited,
+    last_cross,
+)
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
@@ -294,14 +301,18 @@ class TracedTranslation:
 
 
 def trace_translation(
-    model: Translator | Transformer,
+    model: Translator | Transformer | EditedTranslator,
     translator: str,
     source: SourceSentence,
     forced: tuple[int, ...],
     translation: Translation,
     edits: Edits = (),
 ) -> TracedTranslation:
-    """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out."""
+    """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out.
+
+    Of an edited translator it is that of its network.
+    """
+    model = model.network if isinstance(model, EditedTranslator) else model
     edits = restrict_queries(edits, 0, len(translation.ids) + (0 if translation.is_finished else 1))
     if isinstance(model, Transformer):
         cross = last_cross(model)

@@ -136,12 +136,11 @@ def _attended(model: Translator, french_ids: Sequence[int], vectors: Tensor) -> 
     The model is a recurrent translator whose decoder attends to all states.
     """
     with torch.inference_mode(False):
-        target = model.embedding(torch.tensor([[START, *french_ids]], device=vectors.device)).detach()
-    states, last_states = model.encoder(vectors)
-    first = model.start(last_states.transpose(0, 1).flatten(1)).tanh()
-    query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
-    weights = model.score()(query, states).softmax(-1)
-    return weights[:, 0], (weights @ states)[:, 0]
+        target = torch.tensor([[START, *french_ids]], device=vectors.device).expand(len(vectors), -1)
+    encoding = model.encode_vectors(vectors)
+    query = model.decode(encoding, target)[1][:, -1:]
+    weights = model.score()(query, encoding.states).softmax(-1)
+    return weights[:, 0], (weights @ encoding.states)[:, 0]
 
 
 @torch.no_grad()

@@ -376,9 +376,12 @@ class EditedTranslator:
     reads_single_pieces: bool = (
         False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
     )
+    feeds_back: bool = True  # False feeds nothing that was found into the next state of a recurrent one
 
     @property
     def network(self) -> Any:
+        if not self.feeds_back:
+            return cast(Translator, self.model).without_feeding()
         return self.model if self.with_positions else cast(Transformer, self.model).without_positions()
 
     def parameters(self) -> Iterator[nn.Parameter]:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
+from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
@@ -220,6 +221,8 @@ class Translator(TiedTranslator):
     Bahdanau et al. 2015, appendix A.1.2; without attention: Sutskever et al. 2014; tied vectors: Press and Wolf 2017.
     """
 
+    feeding: Tensor
+
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__()
         if config.scoring not in SCORINGS:
@@ -234,6 +237,9 @@ class Translator(TiedTranslator):
         self.read_out = nn.Linear(2 * d_state, d_embedding)
         self.output_bias = nn.Parameter(torch.zeros(config.vocabulary_size))
         self.dropout = nn.Dropout(config.dropout)
+        self.register_buffer(
+            "feeding", torch.ones(()), persistent=False
+        )  # what a read-out that is fed is multiplied by
         if config.scoring in INITIALISERS:
             plain = SCORES[config.scoring].plain_parameters(d_state, d_state, 1, config.d_additive)
             pairs = zip(INITIALISERS[config.scoring].items(), plain.values(), strict=True)
@@ -242,6 +248,10 @@ class Translator(TiedTranslator):
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
+
+    def without_feeding(self) -> Translator:
+        """Return the same network, its parameters shared; its next state gets zeros in place of the read-out."""
+        return with_buffers(self, feeding=torch.zeros_like(self.feeding))
 
     def score(self) -> Score:
         if self.config.scoring in INITIALISERS:
@@ -315,7 +325,7 @@ class Translator(TiedTranslator):
 
     def _cache(self, states: Tensor, features: Tensor) -> Tensor:
         """Return what a decoder keeps of its last piece: its state, and its read-out if that is fed back."""
-        return torch.cat((states[:, -1], features[:, -1, : self.config.d_fed]), -1)
+        return torch.cat((states[:, -1], self.feeding * features[:, -1, : self.config.d_fed]), -1)
 
     def first_state(self, encoding: SourceEncoding) -> Tensor:
         return self.start(encoding.last).tanh()
@@ -357,7 +367,7 @@ class Translator(TiedTranslator):
         named = {"decoder": self.decoder, "embedding": self.embedding, "words_so_far": target[0], "start": start}
         query_steps: tuple[Step, ...] = (TEXTS["query"].step(states, queries, **named),)
         if is_fed:
-            fed = torch.cat((torch.zeros_like(features[:1]), features[:-1]))
+            fed = self.feeding * torch.cat((torch.zeros_like(features[:1]), features[:-1]))
             query_steps = TEXTS["fed"].step(fed, queries, features=features), FED_QUERY.step(states, queries, **named)
         return Story(
             mechanism=MECHANISMS[self.config.scoring] + ", input feeding" * is_fed,

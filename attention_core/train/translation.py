@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.data.pieces import END, PAD, START, Pair, load_vocabulary, pair_words, read_pairs, split_pairs
 from attention_core.data.sentence_presets import LEARNED
-from attention_core.models.translator import CanTranslate, Labels, TiedTranslator
+from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 
 BATCH_SIZE = 128
@@ -78,7 +78,10 @@ class TranslationTask:
         from attention_core.evaluate.translation import evaluate_bleu
 
         splits = {"development": self.development, "test": self.test}
-        return {split: evaluate_bleu(cast(CanTranslate, model), pairs) for split, pairs in splits.items()}
+        figures = {split: evaluate_bleu(cast(CanTranslate, model), pairs) for split, pairs in splits.items()}
+        if isinstance(model, Translator) and model.config.has_input_feeding:
+            figures["without_feeding"] = evaluate_bleu(model.without_feeding(), self.test)
+        return figures
 
 
 def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:

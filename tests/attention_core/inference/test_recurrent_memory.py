@@ -184,10 +184,11 @@ def test_a_sentence_belongs_to_the_group_of_its_length():
 
 def tiny(scoring: str, cell: str = "gru") -> Translator:
     torch.manual_seed(3)
-    return Translator(TranslatorConfig(scoring, cell, d_embedding=6, d_state=8, d_additive=5)).double().eval()
+    sizes = {"d_embedding": 6, "d_state": 8, "d_additive": 5, "has_input_feeding": scoring == "fed"}
+    return Translator(TranslatorConfig("dot" if scoring == "fed" else scoring, cell, **sizes)).double().eval()
 
 
-@pytest.mark.parametrize("scoring", ["additive", "dot", "general", "mean"])
+@pytest.mark.parametrize("scoring", ["additive", "dot", "fed", "general", "mean"])
 @pytest.mark.parametrize("cell", ["gru", "rnn"])
 def test_shares_are_those_of_automatic_differentiation(scoring, cell):
     model, source = tiny(scoring, cell), read_source("My chihuahua Zorglub hates the sea.")

@@ -304,6 +304,18 @@ def test_what_was_found_for_a_word_enters_the_next_state_by_input_feeding_alone(
         assert_close(step_of(plain, "fed").value(), torch.cat((torch.zeros(1, 20), features[:-1])))
 
 
+def test_where_feeding_is_switched_off_states_follow_from_words_alone():
+    model, source, made = small("dot", 1, has_input_feeding=True), read_source(SENTENCE), finished()
+    fed, off = (explain(one, source, made) for one in (model, EditedTranslator(model, feeds_back=False).network))
+    assert_close(off.query[0, :1], fed.query[0, :1])
+    assert not torch.allclose(off.query[0, 1:], fed.query[0, 1:], atol=1e-4)
+    words = model.embedding(torch.tensor([[START, *made.ids[:-1]]]))
+    start = model.first_state(model.encode(source.ids[None]))
+    expected = model.decoder(torch.nn.functional.pad(words, (0, model.config.d_fed)), start[None])[0]
+    assert_close(off.query[0], expected[0])
+    assert_close(step_of(off, "fed").value(), torch.zeros(len(made.ids), 20))
+
+
 def test_blocking_a_key_changes_what_follows():
     model = small("dot", seed=1)
     source, made = read_source(SENTENCE), finished()
