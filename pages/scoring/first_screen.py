@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from attention_core import AttentionTrace, Role
-from attention_core.attention.scores import SCORES
+from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.view.scene import scene_data
 from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
@@ -23,10 +23,27 @@ from ui.scene import scene_choice
 from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 RIVAL_SCORES = ("dot", "L2 distance")
+REWARDS = {
+    "dot": "angle and lengths",
+    "scaled dot": "the same, ÷ √d",
+    "cosine": "angle alone",
+    "L2 distance": "nearness",
+    "general": "a trained matrix",
+    "additive": "a trained network",
+    "concat": "a trained network",
+    "location": "not the key at all",
+}
+"""What each score counts, below its name."""
+UNTRAINED = ("dot", "scaled dot", "cosine", "L2 distance")
 
 
-def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, can_cover: bool) -> None:
-    """Draw the arrows and the scene of each score, which a guess may cover. Call it last, see VectorPlane.draw."""
+def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_hero: bool) -> None:
+    """Draw the arrows and the scene of each score. Call it last, see VectorPlane.draw.
+
+    In the hero, which a guess may cover, stand those without learned numbers, and the chosen one.
+    """
+    if is_hero:
+        traces = {name: trace for name, trace in traces.items() if name in (*UNTRAINED, controls.SCORE.value)}
     query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
     labels = [f"k{key + 1}" for key in range(len(keys))]
     for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
@@ -40,11 +57,18 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, can_co
         "extent": EXTENT,
         "values": keys,
         "bare": vectors.d != 2,
+        "parameters": {name: _parameters(trace.score) for name, trace in traces.items()},
     }
-    covered = can_cover and TRY_STAGE[controls.NAME].value == GUESSING
+    covered = is_hero and TRY_STAGE[controls.NAME].value == GUESSING
     scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
+    if is_hero:
+        scene["glosses"] = [REWARDS.get(name, "") for name in names]
     choose, active = partial(on_choose, traces), controls.ACTIVE.value + 1
     controls.PLANE.draw([query, *keys], data, controls.on_move, scene, choose, active=active)
+
+
+def _parameters(score: Score) -> dict[str, Any]:
+    return {name: parameter.tolist() for name, parameter in score.parameters().items()}
 
 
 def scores_scene(traces: Mapping[str, AttentionTrace]) -> dict[str, Any]:

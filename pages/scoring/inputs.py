@@ -34,10 +34,10 @@ class Comparison(NamedTuple):
     def key_names(self) -> list[str]:
         return [controls.key_name(key) for key in range(len(self.key))]
 
-    def draw_plane(self, *, can_cover: bool = False) -> None:
+    def draw_plane(self, *, is_hero: bool = False) -> None:
         """Draw the arrows and the scene of each score; last in a fragment, see VectorPlane.draw."""
         with self.container:
-            draw_plane(self.vectors, self.traces, can_cover=can_cover)
+            draw_plane(self.vectors, self.traces, is_hero=is_hero)
 
 
 def draw_comparison(key: str = "scoring_shown") -> Comparison:

@@ -15,11 +15,11 @@ def comparison() -> None:
     compared = draw_comparison()
     try_this(NAME, LAY_ON_QUERY)
     page_questions(NAME, None)
-    compared.draw_plane(can_cover=True)
+    compared.draw_plane(is_hero=True)
 
 
 page_frame(
     NAME,
-    "A score says how well a key (yellow) fits the query q (blue). Two scores can choose different keys.",
+    "A score says how well a key (yellow) fits the query q (blue): the darker where its arrow ends, the higher.",
 )
 page_body(comparison)

@@ -10,13 +10,22 @@ export const geometry = (q, k) => {
   return { dot, distance, lengthQ, lengthK, cosine, degrees: defined ? (Math.acos(cosine) * 180) / Math.PI : null };
 };
 
-// Scores without learned numbers; the others come from Python.
+const times = (matrix, vector) => matrix.map((row) => row.reduce((sum, value, at) => sum + value * vector[at], 0));
+const sumOf = (numbers, weights) => numbers.reduce((sum, number, at) => sum + number * weights[at], 0);
+
+// Of a query and its learned numbers a score as a function of the key; others come from Python.
 const SCORES = {
-  dot: ({ dot }) => dot,
-  "scaled dot": ({ dot }) => dot / Math.SQRT2,
-  cosine: ({ cosine }) => cosine,
-  "L2 distance": ({ distance }) => -(distance ** 2) / 2,
+  dot: (q) => (k) => sumOf(q, k),
+  "scaled dot": (q) => (k) => sumOf(q, k) / Math.SQRT2,
+  general: (q, { W }) => (k) => sumOf(q, times(W, k)),
+  cosine: (q) => (k) => geometry(q, k).cosine,
+  additive: (q, { W_q, W_k, v }) => {
+    const ofQuery = times(W_q, q);
+    return (k) => sumOf(times(W_k, k).map((sum, at) => Math.tanh(sum + ofQuery[at])), v);
+  },
+  concat: (q, { W, v }) => (k) => sumOf(times(W, [...q, ...k]).map(Math.tanh), v),
+  "L2 distance": (q) => (k) => -(geometry(q, k).distance ** 2) / 2,
 };
 
-// The scores of keys by each of some names, null for a name that Python computes.
-export const scoresOf = ([q, ...keys], names) => names.map((name) => SCORES[name] && keys.map((key) => SCORES[name](geometry(q, key)))).map((row) => row ?? null);
+// Of that name, null where Python computes it.
+export const scoreOf = (name, q, parameters) => SCORES[name]?.(q, parameters) ?? null;

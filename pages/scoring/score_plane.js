@@ -2,7 +2,7 @@
 import { asPercent, clamp, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
-import { geometry, scoresOf } from "./score_formulas.js";
+import { geometry, scoreOf } from "./score_formulas.js";
 
 const UNDECIDED = 0.01;  // weights that differ by less count as equal
 
@@ -13,8 +13,15 @@ class ScorePlane extends PlaneScene {
   computed(arrows) {
     const { bare, scene } = this.given, [q, ...keys] = arrows;
     if (bare) return null;
-    const scores = scoresOf(arrows, scene.queries).map((row, at) => (scene.changed.includes(at) ? null : row));
+    const scores = scene.queries.map((name, at) => (scene.changed.includes(at) ? null : this.scoreOf(name))).map((score) => score && keys.map(score));
     return { queries: scene.queries.map(() => q), keys, values: keys, scores };
+  }
+
+  scoreOf(name) { return scoreOf(name, this.plane.arrows[0], this.given.parameters[name]); }
+
+  field() {
+    const name = this.data.queries[this.row];
+    return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
   }
 
   describe(arrow) {
@@ -27,7 +34,7 @@ class ScorePlane extends PlaneScene {
     const { data, row } = this, name = data.queries[row];
     if (step === "asks") return "**q** asks **every key** how well it fits.";
     if (step !== "scores") return super.captionOf(step);
-    const heading = `Each key gets a **score** by ${name}: ${data.formulas[row]}.`;
+    const heading = `Each key gets a **score** by ${name}, ${data.formulas[row]}: the darker where it ends, the higher.`;
     return name === "dot" && !this.given.bare ? `${heading} ${this.equation()}` : heading;
   }
 
@@ -45,7 +52,7 @@ class ScorePlane extends PlaneScene {
     const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${asPercent(weights[best])}`, other = winner(data.weights[rivalRow]);
     if (this.isOwnRow(rivalRow)) return `${chosen}.`;
     if (other < 0) return `${chosen}; by ${rival} all fit equally well.`;
-    if (other === best) return `${chosen}; by ${rival}, too. Drag an arrow.`;
+    if (other === best) return `${chosen}; by ${rival}, too.`;
     const [longer, nearer] = name === "dot" ? [best, other] : [other, best], isLength = name === "dot" || name === "L2 distance";
     return `${chosen}; by ${rival} from **${data.keys[other]}**.${isLength ? ` ${data.keys[longer]} is longer, ${data.keys[nearer]} is nearer.` : ""}`;
   }

@@ -27,6 +27,8 @@ from ui.try_this import GUESSING, TRY_STAGE, TryThis
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
+TURNED = "projections"
+"""The first example, with a W_Q that turns its inputs."""
 ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
 """The tips of the arrows that the browser has."""
 
@@ -66,6 +68,8 @@ def show_pairs(problem: Problem, trace: AttentionTrace, *, can_cover: bool = Fal
         "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
         "edges": core.neighbours(problem) if tables else [],
         "isNeuron": problem.key_table == "X",
+        "isProjected": not problem.is_direct and trace.key.shape[-1] == 2,
+        "isTurned": are_queries_turned(problem),
         "subject": workbench.LOADED.value,
     }
     covered = can_cover and TRY_STAGE[NAME].value == GUESSING
@@ -97,12 +101,31 @@ def on_choose(problem: Problem, trace: AttentionTrace) -> None:
     choice = scene_choice(NAME, trace.n_queries, trace.n_keys, "plane")
     if choice is None:
         return
+    if choice.focus:
+        turn_queries(problem, is_turned=choice.focus == "attention")
     CELL.value |= {"query": choice.row}
     if choice.is_reset:
         EDITS.reset()
     elif choice.key is not None and trace.has_softmax:
         row = WeightsRow(EDITS, trace, [choice.row], input_id=workbench.describe_rows(problem), prefix="row ")
         row.set_weight([choice.key], choice.weight)
+
+
+def are_queries_turned(problem: Problem) -> bool | None:
+    """Return whether W_Q turns the inputs of the first example; None for other examples, and other projections."""
+    if workbench.LOADED.value not in (workbench.FIRST, TURNED):
+        return None
+    if not _are_same_tables(workbench.example(), problem, ("W_Q", "W_K")):
+        return None
+    return workbench.LOADED.value == TURNED
+
+
+def turn_queries(problem: Problem, *, is_turned: bool) -> None:
+    """Load the first example with the W_Q that turns its inputs, or without, and leave the inputs where they are."""
+    workbench.PRESET.value = TURNED if is_turned else workbench.FIRST
+    _on_example()
+    workbench.load_preset()
+    workbench.write_tables(workbench.problem_in_tables().tables | {"X": problem.tables["X"]})
 
 
 def on_drag() -> None:

@@ -1,10 +1,12 @@
 // Three vectors and the weights of their nine pairs: what arrows make of them where a dot product makes the scores.
-import { asPercent, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
 const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
+const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
+const TURNS = [["query = x", false], ["query = x · W_Q", true]];
 const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
 
 class NinePairs extends PlaneScene {
@@ -27,11 +29,32 @@ class NinePairs extends PlaneScene {
 
   computed(arrows) {
     const { factor, projections, query, key, values, allowed } = this.given;
-    if (factor === null) return null;
     const project = (rows, letter) => (projections ? times(rows, projections[letter]) : rows), inputs = this.rowsOf(key, arrows);
     const queries = project(this.rowsOf(query, arrows), "Q"), keys = project(inputs, "K");
-    const scores = queries.map((one, row) => keys.map((other, at) => (allowed && !allowed[row][at] ? null : factor * dot(one, other))));
+    const scores = queries.map((one, row) => factor !== null && keys.map((other, at) => (allowed && !allowed[row][at] ? null : factor * dot(one, other)))).map((row) => row || null);
     return { queries, keys, values: projections ? times(inputs, projections.V) : values, scores };
+  }
+
+  projected() {
+    const { query, key, isProjected } = this.given, { arrows } = this.plane;
+    if (!isProjected) return null;
+    const pairOf = (from, to) => [from.length === to.length ? from : to, to], inputs = this.rowsOf(key, arrows);
+    return { query: pairOf(this.rowsOf(query, arrows)[this.row], this.now.queries[this.row]), keys: this.now.keys.map((to, at) => pairOf(inputs[at], to)) };
+  }
+
+  // What asks: an input as it is, or turned by a projection; both in one picture.
+  buildSwitch() {
+    super.buildSwitch();
+    if (this.given.isTurned === null || this.data.isEdited) return;
+    this.switch.replaceChildren();
+    this.switch.hidden = false;
+    set(this.switch, { "aria-label": "What asks" });
+    this.choices = TURNS.map(([title, isTurned]) => Object.assign(make(this.switch, "button", "", title), { isOn: () => this.given.isTurned === isTurned, onclick: () => this.turnQueries(isTurned) }));
+  }
+
+  turnQueries(isTurned) {
+    Object.assign(this, { from: null, base: null });
+    this.tell?.({ row: this.row, focus: isTurned ? "attention" : "vector" });
   }
 
   describe(arrow) {
@@ -42,8 +65,15 @@ class NinePairs extends PlaneScene {
 
   captionOf(step) {
     const { data, row } = this, name = data.queries[row];
-    if (step === "asks") return `**${name}** is the query: it **asks every key**.`;
-    if (step === "scores") return `Each key gets a **score**: how well it fits ${name}. Below 0 it hangs.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
+    if (step === "asks") {
+      const { query, keys } = this.projected() ?? { query: [[], []], keys: [] };
+      if ([query, ...keys].every(([from, to]) => isSame(from, to))) return `**${name}** is the query (blue): it **asks every key** (yellow).`;
+      return `**W_Q** makes the query (blue) of ${name}, **W_K** the keys (yellow): the query **asks every key**.`;
+    }
+    if (step === "scores") {
+      const fits = this.given.factor === null ? `how well it fits ${name}` : "its dot product with the query, high where both point the same way";
+      return `Each key gets a **score**: ${fits}. Below 0 it hangs.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
+    }
     return super.captionOf(step);
   }
 
@@ -65,7 +95,7 @@ class NinePairs extends PlaneScene {
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
-    if (!nChanged) return `${name}'s **context** is ${this.sharesOf(weights)}. Drag an arrow.`;
+    if (!nChanged) return `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is ${this.sharesOf(weights)}.`;
     let best = null;
     data.weights.forEach((other, i) => other.forEach((weight, j) => {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);

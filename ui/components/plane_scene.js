@@ -1,23 +1,31 @@
 // Arrows in a plane, and beside them their keys as a scene: scores, weights and values of one row at a time, whose context is
 // an arrow, too. Below stand the weights of all rows; another row is a click away. What arrows that are dragged make of scores
 // says `computed`; what it has not, null, comes from Python. `scene` in the data is what scene.js reads.
-import { asPercent, clamp, make, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
-import { HIGHEST, LOWEST, mix, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { arrayOf, asPercent, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
+import { HIGHEST, LOWEST, middleOf, mix, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/view/scene.js";
-import { Plane, SIDE, twoDecimals } from "./vector_plane.js";
+import { HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
 const MANY_ROWS = 5, GLIDE = 500, LATER_PACE = 5, SMALLEST_CHANGE = 1e-9;
 const SMALLEST_WRITTEN = 0.001;  // weight in a row of weights
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const percentIn = (weight) => (weight > 0 && weight < SMALLEST_WRITTEN ? `<${asPercent(SMALLEST_WRITTEN)}` : asPercent(weight));
+const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
+const DIAL = 92, DIAL_LEAST = 15;  // pixels of a dial's side, and of its radius on a phone
+const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
 // Numbers with the largest of them as 1 or -1.
-const scaled = (rows) => {
-  const largest = Math.max(...rows.flat().map(Math.abs)) || 1;
-  return rows.map((row) => row.map((number) => number / largest));
+const scaled = (rows, largest = Math.max(...rows.flat().map(Math.abs)) || 1) => rows.map((row) => row.map((number) => number / largest));
+const isFlat = (vectors) => Boolean(vectors) && ["queries", "keys", "values"].every((name) => vectors[name][0].length === 2);
+
+// Of vectors in a plane, which are compared by eye, the longest is 1.
+const scaledTogether = (vectors) => {
+  const largest = isFlat(vectors) ? Math.max(...Object.values(vectors).flat().map((row) => Math.hypot(...row))) || 1 : undefined;
+  return Object.fromEntries(Object.entries(vectors).map(([name, rows]) => [name, scaled(rows, largest)]));
 };
 
 // The next of 1, 2, 5, 10, 20, ... that is not below: a scale that seldom jumps while scores move.
@@ -34,14 +42,26 @@ class ArrowPlane extends Plane {
     super.build();
     this.context = { line: make(this.svg, "svg:path", "arrow sum"), head: make(this.svg, "svg:path", "head sum") };
     this.contextName = make(this.svg, "svg:text", "name", "context");
+    this.queryName = make(this.svg, "svg:text", "name", "query");
+    this.projected = this.data.isProjected ? [...this.data.scene.keys.map(() => "key"), "query"].map((kind) => this.makeProjected(kind)) : [];
     this.svg.parentNode.hidden = this.arrows.length === 0 || Boolean(this.data.bare);
   }
 
+  // An arrow for what a projection makes of another one, below all names.
+  makeProjected(kind) {
+    const nodes = { line: make(this.svg, "svg:path", `arrow projected ${kind}`), head: make(this.svg, "svg:path", `head projected ${kind}`) };
+    this.labels[0].before(nodes.line, nodes.head);
+    return nodes;
+  }
+
   buildBehind() {
+    this.field = make(this.svg, "svg:image", { class: "field", width: SIDE, height: SIDE, preserveAspectRatio: "none" });
+    this.fieldName = null;
     this.edges = make(this.svg, "svg:path", "edge");
     this.ghosts = make(this.svg, "svg:path", "ghost");
     this.ways = make(this.svg, "svg:path", "way");
     this.parts = make(this.svg, "svg:path", "share");
+    this.turns = make(this.svg, "svg:path", "way");
   }
 
   makeTip(arrow) {
@@ -63,6 +83,50 @@ class ArrowPlane extends Plane {
     this.scene.followArrows();
   }
 
+  // A name beyond the tip of an arrow, unless another one is there.
+  nameAt(node, tip, opacity) {
+    const [x, y] = this.findLabelPoint(node.textContent, this.screen(tip), Math.atan2(-tip[1], tip[0]));
+    set(node, { x: clamp(x, NAME_ROOM, SIDE - NAME_ROOM), y });
+    node.style.opacity = this.labelPoints.every(([a, b]) => Math.hypot(a - x, b - y) > NAME_ROOM) ? opacity : 0;
+    this.labelPoints.push([x, y]);
+  }
+
+  // Keys, then the query, as they are multiplied: on their way from the inputs, or from where they were.
+  showProjected(goal, progress) {
+    const { scene } = this;
+    if (!this.field) return;
+    this.svg.classList.toggle("projects", Boolean(goal) && progress.ask > 0);
+    for (const node of this.projected.flatMap(Object.values)) node.style.display = goal && progress.ask > 0 ? "" : "none";
+    this.queryName.style.opacity = 0;
+    set(this.turns, { d: "" });
+    if (!goal || !progress.ask) return;
+    const aims = [...goal.keys, goal.query].map(([from, to]) => from.map((value, axis) => mix(value, to[axis], progress.ask)));
+    const isAtOnce = this.shown?.length !== aims.length || scene.playing || scene.isDragged || wantsLessMotion();
+    this.shown = isAtOnce ? aims : this.shown.map((vector, at) => vector.map((value, axis) => mix(value, aims[at][axis], SETTLES)));
+    if (this.shown.some((vector, at) => Math.hypot(vector[0] - aims[at][0], vector[1] - aims[at][1]) > SETTLED)) requestAnimationFrame(() => scene.draw());
+    else this.shown = aims;
+    this.projected.forEach((nodes, at) => this.shape(nodes, this.shown[at]));
+    const inputs = [...goal.keys, goal.query].map(([from]) => from), isTurned = inputs.map((from, at) => Math.hypot(from[0] - this.shown[at][0], from[1] - this.shown[at][1]) > SETTLED);
+    set(this.turns, { d: inputs.map((from, at) => (isTurned[at] ? `M${this.screen(from)}L${this.screen(this.shown[at])}` : "")).join("") });
+    if (isTurned.at(-1)) this.nameAt(this.queryName, this.shown.at(-1), 1);
+  }
+
+  // The plane is the darker the higher a key would score there; nothing is shown of a score that Python computes.
+  showField(score, name, opacity) {
+    this.field.style.opacity = score ? opacity : 0;
+    if (!score || name === this.fieldName) return;
+    this.fieldName = name;
+    const top = HALF_WIDTH * this.extent, placeOf = (cell) => top * ((2 * cell + 1) / FIELD - 1);
+    const scores = arrayOf(Float64Array, FIELD * FIELD, (at) => score([placeOf(at % FIELD), -placeOf(Math.floor(at / FIELD))]));
+    const low = scores.reduce((a, b) => Math.min(a, b)), span = scores.reduce((a, b) => Math.max(a, b)) - low || 1;
+    const picture = create("canvas", { width: FIELD, height: FIELD }), colour = channelsOf(ROLE_COLOURS.scores);
+    putPixels(picture, arrayOf(Uint32Array, FIELD * FIELD, (at) => {
+      const band = Math.min(BANDS - 1, Math.floor(BANDS * ((scores[at] - low) / span) ** 2));
+      return pixelOf(colour, (FIELD_OPACITY * band) / (BANDS - 1));
+    }));
+    set(this.field, { href: picture.toDataURL() });
+  }
+
   // Values, each as long as its weight makes it, laid tip to tail: they end where the context does.
   showContext(values, weights, ranks, progress) {
     if (!this.context) return;
@@ -78,10 +142,7 @@ class ArrowPlane extends Plane {
     set(this.parts, { d: path });
     const context = mixtureOf(values, weights).map((value) => value * progress.blend);
     this.shape(this.context, context);
-    const [x, y] = this.findLabelPoint("context", this.screen(context), Math.atan2(-context[1], context[0]));
-    set(this.contextName, { x: clamp(x, NAME_ROOM, SIDE - NAME_ROOM), y });
-    const isFree = this.labelPoints.every(([a, b]) => Math.hypot(a - x, b - y) > NAME_ROOM);
-    this.contextName.style.opacity = isFree ? progress.blend : 0;
+    this.nameAt(this.contextName, context, progress.blend);
     for (const node of Object.values(this.context)) node.style.opacity = Math.min(1, 5 * progress.blend);
   }
 }
@@ -92,6 +153,9 @@ class RowsLayout extends SceneLayout {
     this.room = 0;
   }
 
+  // What a row's label means, below it.
+  get noteSize() { return Math.max(this.smallest, Math.round(15 * this.scale)); }
+
   get rowSize() { return Math.max(this.smallest, this.isNarrow ? 15 : Math.round(17 * this.scale)); }
 
   leftOf(scale, labels) {
@@ -99,12 +163,21 @@ class RowsLayout extends SceneLayout {
     return Math.max(super.leftOf(scale), this.longest(labels));
   }
 
-  longest(labels) { return Math.max(...labels.map((label) => this.measure(label))) * this.rowSize + 18; }
+  // Of a column of labels, and of what they mean: beside them, on a phone below them.
+  longest(labels, glosses = this.glosses ?? []) {
+    const lengthOf = (texts, size) => Math.max(0, ...texts.map((text) => this.measure(text) * size)), long = [lengthOf(labels, 1.06 * this.rowSize), lengthOf(glosses, this.noteSize)];
+    this.labelWidth = long[0] + 12;
+    return (this.isNarrow ? Math.max(...long) : long[0] + long[1] + (long[1] && 10)) + 18;
+  }
 
   wordsBelow(labels) {
-    const size = this.rowSize, h = Math.round((labels.length > MANY_ROWS ? 1.35 : 1.6) * size), top = this.below + (this.isNarrow ? h : 0), w = this.isNarrow ? this.longest(labels) : this.left;
+    const { glosses = [], noteSize, rowSize: size } = this, line = Math.round((labels.length > MANY_ROWS ? 1.35 : 1.6) * size), below = glosses.length && this.isNarrow ? Math.round(1.3 * noteSize) : 0;
+    const h = line + below, top = this.below + (this.isNarrow ? line : 0), w = this.isNarrow ? this.longest(labels) : this.left;
     this.rows = { left: w, top, h };
-    return { size, places: labels.map((_, row) => ({ x: 0, y: top + row * (h + 4), w: w - 6, h })), belows: [], bottom: top + labels.length * (h + 4) };
+    this.glossSize = noteSize;
+    const wide = glosses.length && !this.isNarrow ? this.labelWidth : w - 6, places = labels.map((_, row) => ({ x: 0, y: top + row * (h + 4), w: wide, h: line }));
+    const belows = places.map((place) => (below ? { ...place, y: place.y + line - 3, h: below } : { ...place, x: wide, w: w - 6 - wide }));
+    return { size, places, belows, bottom: top + labels.length * (h + 4) };
   }
 
   rowCell(row, key) {
@@ -115,13 +188,85 @@ class RowsLayout extends SceneLayout {
   boxMiddle(query) { return this.isNarrow ? super.boxMiddle(query) : { x: (this.left + this.width) / 2, y: this.boxTop + this.box.h / 2 }; }
 }
 
+// In columns a vector of two numbers is an arrow in a dial.
+class DialLayout extends RowsLayout {
+  standInColumns(width, keys) {
+    super.standInColumns(width, keys);
+    const side = (this.dial = DIAL * this.scale);
+    this.strips = this.strips.map((strip) => ({ ...strip, h: side }));
+    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + 1.75 * side });
+    this.below = this.boxTop + side + 12 * this.scale;
+  }
+}
+
 class RowsDrawing extends SceneDrawing {
+  // Each score has its number, and a line of 0.
+  drawScale() {
+    const { formula, layout: { scale, left, base, long }, state: { progress } } = this, alpha = progress.open * progress.allScores;
+    this.write("fits better ↑", 0, 10 * scale, { size: 15 * scale, alpha: 0.8 * alpha * (1 - progress.grow) });
+    if (!formula) return;
+    const size = 34 * scale, room = left - 24;
+    this.write(formula, 0, base - long / 2, { size: size * Math.min(1, room / this.lengthOf(formula, size)), weight: "600", alpha });
+  }
+
   // Scores stand on the line of 0, those below it hang.
   get foot() { return this.heightOf(0); }
 
   heightOf(score) {
     const high = roundUp(this.state.high), low = -roundUp(-this.state.low);
     return mix(low < 0 ? ROOM_BELOW : LOWEST, HIGHEST, high > low ? (score - low) / (high - low) : 0);
+  }
+
+  // A vector of two numbers is an arrow: at a key as long as all others of its length, in the box as long as its weight makes it.
+  drawStrip(rect, numbers, alpha, frame, thickness) {
+    const { layout, tones, state } = this, isKey = ![tones.query, tones.value, tones.context].includes(frame);
+    if (numbers.length !== 2) super.drawStrip(rect, numbers, alpha, frame, thickness);
+    else if (!isKey || !layout.isNarrow) {
+      const radius = (layout.dial ?? 2 * DIAL_LEAST) / 2, middle = middleOf(rect);
+      if (isKey) this.drawDial(middle, radius, alpha);
+      const colour = isKey ? (state.progress.box > 0.5 ? tones.value : ROLE_COLOURS.key) : frame;
+      this.drawArrow(middle, numbers, isKey || frame === tones.query ? radius : rect.h / 2, alpha, colour, isKey ? 1.5 : 1);
+    }
+  }
+
+  drawDial({ x, y }, radius, alpha) {
+    const { pen, tones } = this;
+    Object.assign(pen, { globalAlpha: 0.25 * alpha, strokeStyle: tones.ink, lineWidth: 1 }).beginPath();
+    pen.arc(x, y, radius, 0, 7);
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  drawArrow({ x, y }, [right, up], radius, alpha, colour, wide = 1) {
+    const { pen } = this, long = radius * Math.hypot(right, up), thick = wide * clamp(radius / 12, 2, 5), head = Math.min(3 * thick, long);
+    if (alpha <= 0) return;
+    pen.save();
+    Object.assign(pen, { globalAlpha: alpha, strokeStyle: colour, fillStyle: colour, lineWidth: thick, lineCap: "round" });
+    pen.translate(x, y);
+    pen.rotate(Math.atan2(-up, right));
+    pen.beginPath();
+    pen.moveTo(0, 0);
+    pen.lineTo(Math.max(0, long - head), 0);
+    pen.stroke();
+    pen.beginPath();
+    if (long < 1) pen.arc(0, 0, thick, 0, 7);
+    else for (const [along, beside] of [[long, 0], [long - head, head / 2], [long - head, -head / 2]]) pen.lineTo(along, beside);
+    pen.fill();
+    pen.restore();
+  }
+
+  drawContext() {
+    super.drawContext();
+    const { layout, box, state: { progress } } = this;
+    if (layout.dial) this.write("context", box.x + box.w + 12, box.y + box.h / 2, { size: 18 * layout.scale, alpha: 0.85 * progress.blend * progress.open, hides: true });
+  }
+
+  // The query stays beside the key that it is compared with.
+  drawKey(index) {
+    super.drawKey(index);
+    const { layout, tones, state: { query, hidden, progress } } = this;
+    if (!layout.dial || hidden[index]) return;
+    this.drawArrow(middleOf(layout.strips[index]), query, layout.dial / 2, progress.open * progress.score(index) * (1 - progress.box), tones.query);
   }
 
   draw(state) {
@@ -165,15 +310,15 @@ export class PlaneScene extends SceneView {
   // The numbers of the scene as the arrows are now.
   live(scene) {
     const now = this.computed(this.plane.arrows);
-    this.values = now?.values ?? this.given.values;
+    this.now = now;
     if (!now) return scene;
     const scores = now.scores.map((row, at) => row ?? scene.scores[at]);
     const weights = now.scores.map((row, at) => (row && scene.isSoft ? softmax(row.map((score) => score ?? -Infinity)) : scene.weights[at]));
-    const numbers = { ...scene.numbers, queries: scaled(now.queries), keys: scaled(now.keys), values: scaled(now.values) };
+    const { queries, keys, values } = now, numbers = { ...scene.numbers, ...scaledTogether({ queries, keys, values }) };
     return { ...scene, scores, weights, numbers };
   }
 
-  stripNote() { return this.data.queries.length > MANY_ROWS ? "" : super.stripNote(); }
+  stripNote() { return isFlat(this.now) ? "" : super.stripNote(); }
 
   // There is no other picture before it.
   progressAt(time) { return { ...super.progressAt(time), open: 1 }; }
@@ -252,6 +397,12 @@ export class PlaneScene extends SceneView {
   positionsOf() { return []; }
   describe() { return ""; }
 
+  // The query and the keys that are multiplied, each with the input that it is made from; null where they are no arrows.
+  projected() { return null; }
+
+  // A score as a function of where a key lies, and a name for it, of which there is one field.
+  field() { return [null, ""]; }
+
   captionOf(step) {
     if (step !== "takes") return super.captionOf(step);
     if (this.state.progress.blend === 1) return this.captionOfRest();
@@ -276,7 +427,7 @@ export class PlaneScene extends SceneView {
     this.switch.hidden = !this.data.isEdited;
   }
 
-  newLayout(sizes) { return new RowsLayout(sizes); }
+  newLayout(sizes) { return new (isFlat(this.now) ? DialLayout : RowsLayout)({ ...sizes, glosses: this.data.glosses }); }
 
   layOut() {
     super.layOut();
@@ -297,12 +448,21 @@ export class PlaneScene extends SceneView {
     super.play();
   }
 
+  // What came of a guess is told once the scene has shown it.
+  turn() {
+    super.turn();
+    const isAtRest = this.timeline && this.isOver() && !this.playing && !this.isAboutToPlay && (!this.isTour || this.isTouched);
+    if (this.isCovered || isAtRest) this.isUntold = Boolean(this.isCovered);
+    document.documentElement.toggleAttribute("data-untold", Boolean(this.isUntold));
+  }
+
   // A row is over: the next one asks, faster; after the last one the first comes back.
   arrive() {
     const next = this.tour[this.tour.indexOf(this.row) + 1];
     if (!this.isTour || this.time < this.timeline.end) return;
     if (next === undefined) {
       Object.assign(this, { isTour: false, row: this.data.query });
+      this.turn();
       this.change();
       return;
     }
@@ -331,10 +491,15 @@ export class PlaneScene extends SceneView {
 
   draw() {
     if (!this.layout || !this.root.isConnected) return;
-    this.drawing.names = this.data.keys;
+    Object.assign(this.drawing, { names: this.data.keys, formula: this.data.glosses && this.data.formulas[this.row] });
     super.draw();
     this.cells.forEach((cells, row) => cells.forEach((node, key) => this.writeCell(node, row, key)));
-    this.plane.showContext(this.data.isSoft && this.values, this.weights, this.drawing.ranks, this.state.progress);
+    const { plane, state: { progress } } = this;
+    plane.labelPoints.length = plane.arrows.length;
+    plane.showProjected(this.projected(), progress);
+    plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, this.drawing.ranks, progress);
+    const [score, name] = this.field();
+    plane.showField(score, name, (this.tones.isDark ? 0.6 : 1) * progress.allScores);
   }
 
   writeCell(node, row, key) {

@@ -6,7 +6,7 @@ import { arrowOf, clamp, dragged, make, minus, onceAFrame, set } from "../../att
 
 export const SIDE = 440;
 export const CENTRE = SIDE / 2;
-const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
+export const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
 const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause, in milliseconds, lies between two
 const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
 const FLOOR = -0.55, FLOOR_ROOM = 34; // in extents, to which the plane always reaches down, and the pixels below it
@@ -146,10 +146,10 @@ export class Plane {
   }
 
   draw() {
-    this.follow();
     this.labelPoints = [];
+    this.arrows.forEach((arrow, index) => this.drawArrow(index, arrow));
+    this.follow();
     this.arrows.forEach(([x, y], arrow) => {
-      this.drawArrow(arrow, [x, y]);
       const text = `x ${twoDecimals(x)}, y ${twoDecimals(y)}, ${this.describe(arrow)}`;
       set(this.tips[arrow], { cx: this.x(x), cy: this.y(y), "aria-valuenow": x, "aria-valuetext": text });
     });

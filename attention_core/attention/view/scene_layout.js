@@ -38,7 +38,7 @@ export class SceneLayout {
     Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf: (length, size) => Math.max(cell, length * size + beside) });
     const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + this.cellOf(measure(key), letters), 70);
     const isNarrow = Boolean(values) || width < NARROW || needed > width;
-    Object.assign(this, { isNarrow, labels: queries, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
+    Object.assign(this, { isNarrow, labels: queries, glosses, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys, values, header);
     else this.standInColumns(width, keys);
     this.glossSize = Math.max(isNarrow ? SMALLEST : 18 * this.scale, this.smallest);

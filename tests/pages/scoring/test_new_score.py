@@ -23,7 +23,7 @@ def sent_data(app, name):
 
 def test_it_is_compared_and_has_a_field(pages):
     pages.query_params["all"] = "1"
-    open_page(pages, "pages/scoring/page.py")
+    open_question(open_page(pages, "pages/scoring/page.py"), "all")
     scene = sent_data(pages, "score_plane")["scene"]
     assert (scene["queries"][-1], scene["formulas"][-1]) == ("city block", CityBlock.short)
     assert sum(scene["weights"][-1]) == pytest.approx(1, abs=1e-3)

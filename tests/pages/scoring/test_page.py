@@ -31,9 +31,9 @@ def press(page, *names):
     return component_data(page, "score_plane")
 
 
-def test_the_page_arrives_with_all_scores_and_compares_printed_and_divided_ones(page):
+def test_the_page_arrives_with_scores_that_learn_nothing_and_compares_printed_and_divided_ones(page):
     data = component_data(page, "score_plane")
-    assert (data["names"], data["scene"]["tour"]) == (["q", "k₁", "k₂", "k₃", "k₄"], [0, 7])
+    assert (data["names"], data["scene"]["tour"]) == (["q", "k₁", "k₂", "k₃", "k₄"], [0, 3])
     assert "Largest weight" not in text(page)
     table = html_with(open_question(page, "printed"), "figures")
     rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
@@ -75,7 +75,7 @@ def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_to
         numbers, units, (score,) = nodes
         assert (len(numbers), len(units)) == (4, 8)
         assert float(score.replace("−", "-")) == pytest.approx(additive[key], abs=0.01)
-    press(page, "preset_Right angles")
+    press(open_question(page, "all"), "preset_Right angles")
     assert scene(page)["scores"][0][:2] == [0, 0]
     assert min(scene(page)["weights"][0][:2]) > 0
 
@@ -112,7 +112,8 @@ def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     data = component_data(app, "score_plane")
     assert data["bare"]
     assert data["names"] == ["q", "k₁", "k₂"]
-    assert np.shape(data["scene"]["weights"]) == (8, 2)
+    assert np.shape(data["scene"]["weights"]) == (4, 2)
+    assert np.shape(scene(open_question(app, "all"))["weights"]) == (8, 2)
     assert "A field needs vectors of two numbers." in text(open_question(app, "field"))
 
 

@@ -41,7 +41,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
     settle(page)
-    expect(page.locator(".say")).to_contain_text("x1's context is 15% of x1, 43% of x2, 43% of x3.")
+    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1, 5.4% of x2, 41% of x3.")
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()

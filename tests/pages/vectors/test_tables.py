@@ -30,12 +30,12 @@ def test_a_dragged_arrow_changes_its_table(state):
 
 def test_a_message_older_than_a_change_in_python_is_dropped(state):
     send(state, (0.25, -1), late=True)
-    assert problem.CELLS.value["X"][0] == [1, 0.5]
+    assert problem.CELLS.value["X"][0] == [1.5, 0.5]
 
 
 def test_moving_a_vector_changes_all_nine_weights(state):
     before = problem.attention(problem.problem_in_tables()).weights()
-    send(state, (-1.5, 0.5))
+    send(state, (-1, 1))
     assert ((problem.attention(problem.problem_in_tables()).weights() - before).abs() > 0.03).all()
 
 
@@ -44,7 +44,7 @@ def choose(state, **message):
     state["vectors_plane"] = {"chosen": message | {"sent": 1}}
     present = problem.problem_in_tables()
     screen.on_choose(present, problem.edited(present))
-    return problem.edited(present)
+    return problem.edited(problem.problem_in_tables())
 
 
 def test_a_query_and_its_weights_are_chosen_in_the_scene(state):
@@ -56,3 +56,16 @@ def test_a_query_and_its_weights_are_chosen_in_the_scene(state):
     choose(state, row=7)
     assert problem.CELL.value["query"] == 1
     assert not choose(state, row=0, reset=True).edits
+
+
+def test_queries_are_turned_in_the_scene_and_back_while_inputs_stay(state):
+    send(state, (0.25, -1))
+    present = problem.problem_in_tables()
+    assert screen.are_queries_turned(present) is False
+    turned = choose(state, row=2, focus="attention")
+    assert (problem.PRESET.value, problem.CELL.value["query"]) == ("projections", 2)
+    assert problem.CELLS.value["X"][0] == [0.25, -1]
+    assert turned.query[0, 0].tolist() == [1, 0.25]
+    assert choose(state, row=2, focus="vector").query[0, 0].tolist() == [0.25, -1]
+    problem.write_tables(problem.problem_in_tables().tables | {"W_Q": present.tables["W_Q"] * 2})
+    assert screen.are_queries_turned(problem.problem_in_tables()) is None
