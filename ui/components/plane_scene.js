@@ -22,10 +22,12 @@ const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 const scaled = (rows, largest = Math.max(...rows.flat().map(Math.abs)) || 1) => rows.map((row) => row.map((number) => number / largest));
 const isFlat = (vectors) => Boolean(vectors) && ["queries", "keys", "values"].every((name) => vectors[name][0].length === 2);
 
-// Of vectors in a plane, which are compared by eye, the longest is 1.
-const scaledTogether = (vectors) => {
-  const largest = isFlat(vectors) ? Math.max(...Object.values(vectors).flat().map((row) => Math.hypot(...row))) || 1 : undefined;
-  return Object.fromEntries(Object.entries(vectors).map(([name, rows]) => [name, scaled(rows, largest)]));
+// Of queries and keys in a plane, which are compared by eye, the longest is 1.
+const scaledTogether = ({ queries, keys, values }) => {
+  const lengthOf = (rows) => Math.max(...rows.map((row) => Math.hypot(...row))) || 1;
+  if (!isFlat({ queries, keys, values })) return { queries: scaled(queries), keys: scaled(keys), values: scaled(values) };
+  const longest = lengthOf([...queries, ...keys]);
+  return { queries: scaled(queries, longest), keys: scaled(keys, longest), values: scaled(values, lengthOf(values)) };
 };
 
 // The next of 1, 2, 5, 10, 20, ... that is not below: a scale that seldom jumps while scores move.
@@ -314,7 +316,7 @@ export class PlaneScene extends SceneView {
     if (!now) return scene;
     const scores = now.scores.map((row, at) => row ?? scene.scores[at]);
     const weights = now.scores.map((row, at) => (row && scene.isSoft ? softmax(row.map((score) => score ?? -Infinity)) : scene.weights[at]));
-    const { queries, keys, values } = now, numbers = { ...scene.numbers, ...scaledTogether({ queries, keys, values }) };
+    const numbers = { ...scene.numbers, ...scaledTogether(now) };
     return { ...scene, scores, weights, numbers };
   }
 
@@ -438,7 +440,7 @@ export class PlaneScene extends SceneView {
   get tour() { return this.data.tour ?? this.data.queries.map((_, row) => row); }
 
   playOnArrival() {
-    Object.assign(this, { isTour: true, row: this.tour[0], pace: 1 });
+    Object.assign(this, { isTour: true, isUntold: true, row: this.tour[0], pace: 1 });
     this.weights = this.targetWeights();
     super.playOnArrival();
   }
@@ -448,12 +450,12 @@ export class PlaneScene extends SceneView {
     super.play();
   }
 
-  // What came of a guess is told once the scene has shown it.
+  // What comes of it, and of a guess, is told once the scene has shown it.
   turn() {
     super.turn();
     const isAtRest = this.timeline && this.isOver() && !this.playing && !this.isAboutToPlay && (!this.isTour || this.isTouched);
-    if (this.isCovered || isAtRest) this.isUntold = Boolean(this.isCovered);
-    document.documentElement.toggleAttribute("data-untold", Boolean(this.isUntold));
+    if (isAtRest) this.isUntold = false;
+    document.documentElement.toggleAttribute("data-untold", Boolean(this.isCovered || this.isUntold));
   }
 
   // A row is over: the next one asks, faster; after the last one the first comes back.
@@ -486,7 +488,8 @@ export class PlaneScene extends SceneView {
     const { progress } = this.state;
     if (this.isCovered) return 0;
     if (row === this.row) return this.data.isSoft ? progress.divide : progress.allScores;
-    return this.isTour && (this.playing || this.time === 0) && !this.tour.slice(0, this.tour.indexOf(this.row)).includes(row) ? 0 : 1;
+    const isToCome = this.isUntold || (this.isTour && (this.playing || this.time === 0));
+    return isToCome && !this.tour.slice(0, this.tour.indexOf(this.row)).includes(row) ? 0 : 1;
   }
 
   draw() {

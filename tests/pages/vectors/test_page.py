@@ -165,7 +165,9 @@ def test_slips_of_other_texts_are_put_right(page):
 
 def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
     set_fields(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
-    assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot (-1) + 1.25 \cdot 1.5 = 0.875" in "".join(one.value for one in page.latex)
+    assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot (-1) + 1.25 \cdot 1.5 = 0.875" in "".join(
+        one.value for one in page.latex
+    )
 
 
 def test_what_was_typed_survives_leaving_the_page(page):

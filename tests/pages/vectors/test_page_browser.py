@@ -121,7 +121,7 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
 def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.get_by_role("button", name="x3: ask from here").click()
-    expect(page.locator(".say")).to_contain_text("x3's context is 6.6% of x1, 66% of x2, 27% of x3.")
+    expect(page.locator(".say")).to_contain_text("x3's context is 36% of x1, 15% of x2, 49% of x3.")
     tip = page.locator('.tip[data-place="0"]')
     tip.focus()
     tip.press("ArrowLeft")
@@ -130,24 +130,35 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     expect(page.locator(".say")).to_contain_text("x2's context is")
     tip.press("ArrowRight")
     page.locator(".query").nth(2).click()
-    page.get_by_role("button", name=re.compile("x2, score 1.9.*cross it out")).click()
+    page.get_by_role("button", name=re.compile("x2, score 0.62.*cross it out")).click()
     expect(page.locator(".say")).to_have_text("You crossed out x2: x3 shares its weight among the rest.")
     expect(page.locator(".cell").nth(7)).to_have_text("0%")
     page.wait_for_url("**edits=*")
     settle(page)
     expect(page.locator(".say")).to_have_text("You crossed out x2: x3 shares its weight among the rest.")
     page.locator(".query").first.click()
-    expect(page.locator(".say")).to_contain_text("x1's context is 15% of x1")
+    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1")
     page.get_by_role("button", name="as computed").click()
-    expect(page.locator(".cell").nth(7)).to_have_text("66%")
+    expect(page.locator(".cell").nth(7)).to_have_text("15%")
 
 
-def test_try_this_covers_the_scene_and_then_x1_takes_a_third_of_each(visit, app_url):
+def test_try_this_covers_the_scene_until_x1_weighs_each_a_third(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.locator(".tip").first.wait_for()
     settle(page)
     page.get_by_role("button", name="Try this").click()
-    expect(page.locator(".covered .say")).to_have_text("x1 is the query: it asks every key.")
+    expect(page.locator(".covered .say")).to_have_text("x1 is the query (blue): it asks every key (yellow).")
     expect(page.locator(".cell").first).to_have_css("opacity", "0")
     page.get_by_text("A third from each").click()
     expect(page.locator(".say")).to_have_text("x1 asks for nothing, and takes a third from each.")
+
+
+def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_url):
+    page = visit(f"{app_url}/vectors")
+    expect(page.locator(".cell").first).to_have_text("54%")
+    page.get_by_role("button", name="query = x · W_Q").click()
+    expect(page.locator(".say")).to_have_text(re.compile("^Turned by W_Q, x1 .* 9.4% of x1, 66% of x2, 25% of x3"))
+    expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
+    page.get_by_role("button", name="query = x", exact=True).click()
+    expect(page.locator(".cell").first).to_have_text("54%")
+    expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "0")
