@@ -59,9 +59,10 @@ async def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_rest
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with started(command("app.py", port), address, folder=copied, ATTENTION_WARM="0"):
-        assert await visit("lookup") == []
-        for name in ("app.py", "pages/lookup/page.py", "pages/vectors/page.py"):
-            text, line = (copied / name).read_text(), "import streamlit as st"
-            (copied / name).write_text(text.replace(line, f"{line}\nfrom ui.skeleton import new_thing", 1))
-        assert await visit("lookup") == [RESTART_NOTICE]
+        assert await visit("scoring") == []
+        for name in ("app.py", "pages/scoring/page.py", "pages/vectors/page.py"):
+            text = (copied / name).read_text()
+            new = re.sub("^(?=from|import)", "from ui.skeleton import new_thing\n", text, count=1, flags=re.MULTILINE)
+            (copied / name).write_text(new)
+        assert await visit("scoring") == [RESTART_NOTICE]
         assert await visit("vectors") == [RESTART_NOTICE]  # read from its changed file

@@ -11,6 +11,8 @@ WALK = """
 import json, sys, threading
 
 sys.path.insert(0, {root!r})
+import altair, pandas, streamlit.testing.v1, transformers, torch  # before calls are traced, which is slow
+
 entered = set()
 
 def note(frame, event, _):  # of a call alone, since it returns nothing to trace the lines with

@@ -1,5 +1,6 @@
 """The training command: the seed decides, stopped runs go on exactly, processes share, errors are clear."""
 
+import os
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from attention_core.train.loop import TrainingProgress
 from attention_core.weights import read_card, read_weights, write_weights
 from tests.support import tiny_data
 from tests.support.own_models import evaluated, refusal, run_training, same, stop_and_resume
+from tests.support.server import free_port
 
 FFN, PIXELS, NOTES = "ffn-classifier", "pixel-classifier", "pixel-notes"
 ADDITIVE, TRANSFORMER = "translator-additive", "translator-transformer"
@@ -297,6 +299,15 @@ def test_learning_rate_warms_up_and_comes_down():
 
 NAME, N_BATCHES, N_HALF = "match3-pairwise", 12, 6
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+TRAIN = """
+import os, sys
+from attention_core.train.__main__ import main
+
+port, one, other = sys.argv[1:]
+assert main(one.split()) == 0
+os.environ |= {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "False"}  # another group of the same processes
+assert main(other.split()) == 0
+"""
 
 
 @pytest.fixture
@@ -311,9 +322,11 @@ def options(tmp_path):
     return given
 
 
-def by_two(arguments: list[str]) -> str:
-    command = [*TORCHRUN, "-m", "attention_core.train", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+def by_two(folder, *trainings: list[str]) -> str:
+    """Do two trainings, one after the other, in the same two processes; returns what they say."""
+    (folder / "both.py").write_text(TRAIN)
+    command = [*TORCHRUN, str(folder / "both.py"), str(free_port()), *map(" ".join, trainings)]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": "."}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -326,21 +339,12 @@ def equal(one, other) -> None:
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)
 
 
-def test_two_processes_reach_what_one_reaches_with_their_batches_together(options, tmp_path):
-    told = by_two(options("two", N_BATCHES))
-    assert told.count("wrote ") == 1
+def test_two_processes_reach_what_one_reaches_and_go_on_with_what_it_began(options, tmp_path, monkeypatch):
     assert main(options("one", N_BATCHES, "--at-once", "2")) == 0
     assert main(options("single", N_BATCHES)) == 0
-    equal(tmp_path / "two", tmp_path / "one")
-    assert read_card(NAME, tmp_path / "two")["batches"] == N_BATCHES
     with pytest.raises(AssertionError):
         equal(tmp_path / "single", tmp_path / "one")  # a step for every batch is another training
-
-
-def test_one_process_goes_on_with_what_two_began_and_the_other_way_round(options, tmp_path, monkeypatch):
-    assert main(options("whole", N_BATCHES, "--at-once", "2")) == 0
     state = tmp_path / "stopped" / f"{NAME}.pt"
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every step
     original = loop._save
 
     def stopping(path, run, model, optimiser):
@@ -348,17 +352,21 @@ def test_one_process_goes_on_with_what_two_began_and_the_other_way_round(options
         if run.step == N_HALF:
             raise KeyboardInterrupt
 
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every step
     monkeypatch.setattr(loop, "_save", stopping)
     with pytest.raises(KeyboardInterrupt):
         main(options("stopped", N_BATCHES, "--at-once", "2"))
-    assert torch.load(state, weights_only=True)["run"]["step"] == N_HALF
-    kept = state.read_bytes()
-    by_two(options("stopped", N_BATCHES, "--resume"))
-    equal(tmp_path / "whole", tmp_path / "stopped")
-    state.write_bytes(kept)
     monkeypatch.setattr(loop, "_save", original)
+    kept = state.read_bytes()
+    assert torch.load(state, weights_only=True)["run"]["step"] == N_HALF
+    told = by_two(tmp_path, options("two", N_BATCHES), options("stopped", N_BATCHES, "--resume"))
+    assert told.count("wrote ") == 2
+    assert read_card(NAME, tmp_path / "two")["batches"] == N_BATCHES
+    for place in ("two", "stopped"):
+        equal(tmp_path / "one", tmp_path / place)
+    state.write_bytes(kept)
     assert main(options("stopped", N_BATCHES, "--resume")) == 0
-    equal(tmp_path / "whole", tmp_path / "stopped")
+    equal(tmp_path / "one", tmp_path / "stopped")
 
 
 def test_processes_that_cannot_share_alike_are_told(options, capsys, monkeypatch):
