@@ -35,8 +35,7 @@ from ui.state import Field, encode_fields, single_choice
 AS_LEARNED = "This is about the network as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 READINGS = {
-    ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
-    "up *gradient × input* from an empty input on.",
+    ERASED: "The smaller the area, the better the order; the model never saw such inputs.",
     INSERTED: "The larger the area, the better the order. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
     f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
@@ -159,16 +158,13 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
     curves = {order: curve for order, curve in curves.items() if order not in hidden}
     curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
     action = ERASED if kind == THROUGH else kind
-    alt = f"{part.capitalize()} {action}, the most important first, in {len(curves)} orders"
+    alt = f"{part.capitalize()} {action}, in {len(curves)} orders"
     draw_chart(curves_chart(curves, action), key=f"{name}_{kinds.index(kind)}", alt=alt)
     with st.container(key=f"desk_{name}_orders"):
         k = result.n_first
         rows = (_figures(result, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        note(
-            f"{READINGS[kind]} Agreement (Kendall's τ) and the share of the first {k} that are the same compare an "
-            "order with that of erasing each part alone."
-        )
+        note(f"{READINGS[kind]} *Agreement* (Kendall's τ) and *first {k}* compare with erasing each part alone.")
 
 
 def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
@@ -183,8 +179,7 @@ def _heads(name: str, result: assessment.Assessment) -> None:
     several = len(result.subject.weights) > 1
     strongest = list(result.heads.items())[:MAX_HEADS]
     labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in strongest]
-    comparison = f"more than without any other of the {len(result.heads)} heads"
-    moves = f"**Without {labels[0]}** the answer moves by {percent(strongest[0][1])}, {comparison}."
+    moves = f"**Without {labels[0]}** the answer moves most: by {percent(strongest[0][1])}."
     is_clear = strongest[0][1] > strongest[1][1]
     st.markdown(moves if is_clear else "No head alone moves the answer more than another.")
     chart = bars(
@@ -227,7 +222,7 @@ def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInP
     else:
         by_word = (result.subject.of_keys(weights).tolist() for weights in pair)
         chart = two_weights_chart(result.subject.names, *by_word)
-        draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
+        draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another")
 
 
 def _by_layer(result: assessment.Assessment) -> str:
@@ -243,9 +238,10 @@ def _by_layer(result: assessment.Assessment) -> str:
 def _over_many(model: str, result: assessment.Assessment) -> None:
     if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
-        order = result.subject.map_name
+        order, verdict, clear = result.subject.map_name, assessment.over_many(figures), ""
+        if assessment.UNCLEAR in verdict:
+            clear = f" Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
         st.caption(
-            f"**{assessment.over_many(figures)}** Mean area: {areas[order]:.3f}, at random "
-            f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {percent(figures['attention_beats_random'])} "
-            f"of inputs. Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
+            f"**{verdict}** Mean area: {areas[order]:.3f}, at random {areas[assessment.RANDOM]:.3f}; the map beats "
+            f"chance on {percent(figures['attention_beats_random'])} of inputs.{clear}"
         )

@@ -97,7 +97,7 @@ def _check_needs(runs: Runs, needs: tuple[Need, ...]) -> None:
     pretrained = pretrained_of(runs.request.model_key)
     for need in needs:
         if not need.is_satisfied_by(runs.request, pretrained):
-            st.info(f"This needs {need.value}. Choose another model above.")
+            st.info(f"This needs {need.value}.")
             _offer_small_model(getattr(runs.request.model_input, "text", ""))
             stop_run()
 

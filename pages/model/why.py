@@ -19,7 +19,7 @@ from attention_core.links import pack, unpack
 from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.sources import Stream
-from attention_core.study.why import N_LARGEST, Against, explain_score
+from attention_core.study.why import Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from pages.model.heads import heads_of
 from pages.model.input import TEXT
@@ -39,7 +39,7 @@ EXAMPLE_FIGURES = (
     "times, and without it the look more than halves 51 times."
 )
 MEAN, NOTHING = -1, -2  # in place of the key that a key is compared with: the mean of all others, or no key
-N_BARS = 7  # sources that have a bar of their own
+N_BARS, N_PRODUCTS = 7, 5  # sources that have a bar of their own, and products that are listed
 KEY = Field(NAME, "why_key", -1, address="key", parse=whole_number)
 AGAINST = Field(NAME, "why_against", MEAN, address="rather")
 IS_OFF = Field(NAME, "why_without", False, address="broken")
@@ -84,10 +84,11 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         _draw_side(Role.KEY, _token_name(run.tokens, cell[3]), opened.by_key())
     sides = {"query": opened.query_sources, "key": opened.key_sources}
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
-    style = {"format_func": format_source, "placeholder": "What a head took, from where"}
-    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
-    with st.expander(f"The {min(N_LARGEST, opened.cells.numel())} largest products"):
-        largest = [(format_source(query), format_source(key), number(value)) for query, key, value in opened.largest()]
+    style = {"format_func": _format_option, "placeholder": "What a head took, from where"}
+    OPENED.widget(st.multiselect, "Take apart, too (layer.head)", [*OPENED.value, *openable], **style)
+    with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
+        products = opened.largest(N_PRODUCTS)
+        largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
         f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of "
@@ -118,12 +119,12 @@ def choose_cell(run: ModelRun) -> Cell:
     if not KEY.encode() or KEY.value not in visible:
         KEY.set_default(visible[0])
     weighted_labels = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
-    rivals = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
-    comparisons = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | rivals
+    rivals = {key: label for key, label in labels.items() if key != KEY.value}
+    comparisons = {MEAN: "the others, on average", NOTHING: "nothing"} | rivals
     AGAINST.clamp_to_options(list(comparisons))
     with st.container(horizontal=True, gap="medium"):
         KEY.widget(st.selectbox, "Why does it look at", visible, format_func=weighted_labels.get, width=260)
-        AGAINST.widget(st.selectbox, "Compared", list(comparisons), format_func=comparisons.get, width=260)
+        AGAINST.widget(st.selectbox, "Rather than at", list(comparisons), format_func=comparisons.get, width=260)
     trace_index = next(index for index, recorded in enumerate(run.recording.traces) if recorded is trace)
     return trace_index, selection.head, selection.query, KEY.value
 
@@ -166,7 +167,7 @@ def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:
             OPENED.value = [*OPENED.value, f"{role}:{names[bar]}"]
 
     st.markdown(f"**On the {role}’s side**: what wrote at {token}; click one to take it apart")
-    title = f"What each source of the {role} adds to the score"
+    title = f"What each source of the {role} adds"
     number_bars(f"model_why_{role}", labels, values, ROLE_COLOURS[role], title, "take it apart", open_source)
 
 
@@ -252,6 +253,11 @@ def _token_name(labels: Sequence[str], position: int) -> str:
     n_before, n_alike = tokens[:position].count(tokens[position]), tokens.count(tokens[position])
     ordinal = ("the first", "the second", "the third")[n_before] if n_before < 3 else f"number {n_before + 1}"
     return literal(tokens[position]) + f" ({ordinal})" * (n_alike > 1)
+
+
+def _format_option(source: str) -> str:
+    """Return the name of a source in a long list, such as "key 3.1"."""
+    return re.sub(r"^(query|key): layer (\d+), head (\d+)", r"\1 \2.\3", format_source(source))
 
 
 def format_source(source: str) -> str:

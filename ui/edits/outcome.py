@@ -47,7 +47,7 @@ def draw_outcome(
     """Draw an answer's probabilities as learned and changed, beside each other."""
     likeliest = sorted(np.argsort(-np.maximum(before, after))[:MAX_ANSWERS].tolist())
     answers, pair = [labels[index] for index in likeliest], [before[likeliest].tolist(), after[likeliest].tolist()]
-    alt = "The answer's probabilities as learned and changed"
+    alt = "The answer's probabilities"
     note_picture(lambda: bar_table(answers, dict(zip(names, pair, strict=True)), BEFORE_AFTER), alt)
     meanings = dict(zip(BEFORE_AFTER, names, strict=True))
     legend = " ".join(f'<u style="--line:{line}">{name}</u>' for line, name in meanings.items())

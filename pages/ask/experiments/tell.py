@@ -72,7 +72,7 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
     """Draw one look over the drawing, and what is said after it."""
     trace = scene.caption.trace
     weights, grid = to_array(trace.weights(0, [index])[0]), trace.story.key_axis.picture_grid
-    alt = "Where this look goes, over the drawing"
+    alt = "This look, over the drawing"
     draw_map(weights[:-1].reshape(grid), scene.drawing.canvas, "ask_told", alt, size=260)
     draw_empty_weight(trace, index)
     if label.startswith("glance"):
@@ -89,7 +89,7 @@ def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: 
     grid = caption.trace.story.key_axis.picture_grid
     maps = to_array(caption.trace.weights())[:, :-1].reshape(-1, *grid)
     shades = np.stack([weights / strongest_weight(weights.size, float(weights.max())) for weights in maps])
-    alt = f"The maps of all {len(labels)} looks over the drawing, each under its word"
+    alt = f"All {len(labels)} looks, each under its word"
     note_picture(partial(overlay_strip, canvas, shades, labels, size=80, columns=7, chosen=index), alt)
     ramp, drawing = glow_ramp(shades[0].size, float(shades.max())), picture_address(image_png(canvas))
     layers = [f"url({picture_address(map_png(shade, ramp, True, 0.75))}), url({drawing})" for shade in shades]

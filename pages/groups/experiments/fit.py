@@ -5,7 +5,7 @@ from pages.groups.inputs import Party, draw_guests
 from ui.labels import paragraph
 
 SUM_OF_ANGLES = r"""
-Each number is a place on a circle. A lock opens when its number and two others add up to full turns.
+Each number is a place on a circle.
 
 A product of waves adds up their angles: $\cos a\, \cos b\, \cos c = \tfrac14 \cos(a + b + c) + \dots$
 It is largest after full turns.

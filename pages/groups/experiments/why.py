@@ -79,7 +79,7 @@ def draw(judged: Judged) -> None:
         with column:
             section(name)
             drawing = partial(bar_table, [*shares], {name: [*shares.values()]}, [ROLE_COLOURS[Role.CONTEXT]])
-            note_picture(drawing, f"How often they are right: {name}")
+            note_picture(drawing, f"Right of {name}")
             st.html(bar_rows((network, share, COLOURS[network]) for network, share in shares.items()))
     sizes = [card_or_empty(file).get("parameters", 0) for file in NETWORKS.values()]
     note(

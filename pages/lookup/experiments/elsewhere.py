@@ -29,7 +29,7 @@ def _outcome(lookup: LookUp) -> tuple[list[str], np.ndarray, np.ndarray]:
 def answer(lookup: LookUp) -> str:
     """Say what the visitor's changes did."""
     if not lookup.trace.edits:
-        return "Then the answer is another mixture: cut a record, or set its weight."
+        return "Then the answer is another mixture."
     return describe_change(*_outcome(lookup))
 
 

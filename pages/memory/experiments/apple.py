@@ -136,7 +136,7 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     }
     left, right = st.columns([1.5, 1], gap="large")
     with left:
-        alt = "For each reading, whether the word of each sentence is nearer to a fruit or to a firm"
+        alt = "Whether the word is nearer to a fruit or to a firm, for each reading"
         draw_chart(leanings_chart(columns, list(leanings)), key="memory_apple", alt=alt)
     rows = [
         (reading, *(f"{n_right} of {n}" for n_right, n in (_n_right(numbers, clue) for clue in ("before", "after"))))
@@ -145,9 +145,9 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     with right:
         figures_table(("right, the clue stands", "before", "after"), *rows)
         note(
-            "Each mark is the word's vector in one sentence: its cosine with the line from six sentences about a fruit "
-            "to six about a firm. Circles: the clue stands before the word; triangles: after it. All is read in lower "
-            "case. The GRU has learned to translate everyday sentences and knows little of firms."
+            "Each mark is the word's vector in one sentence, read in lower case: its cosine with the line from six "
+            "sentences about a fruit to six about a firm. At circles the clue stands before the word, at triangles "
+            "after it. The GRU has learned everyday sentences and knows little of firms."
         )
 
 

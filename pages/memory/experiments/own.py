@@ -91,13 +91,13 @@ def draw(reading: TextReading) -> None:
         labels = _visible_names([own_states.piece_label(piece) for piece in pieces])
         series = {name: shares[pieces].tolist() for name, shares in foreseen.items()}
         chart = probability_bars(series, labels, height=230)
-        draw_chart(chart, alt="The likeliest next pieces by both networks")
+        draw_chart(chart, alt="The likeliest next pieces")
     with right:
         section("How probable was each piece?")
         series = {name: shares.tolist() for name, shares in zip(foreseen, probabilities, strict=True)}
         with st.container(key="memory_wide_pieces"):
             chart = probability_bars(series, _visible_names(text.labels[1:]), height=230, angle=-45)
-            draw_chart(chart, alt="Probability of each piece by both networks")
+            draw_chart(chart, alt="Probability of each piece")
     with st.container(key="desk_memory_elsewhere"):
         _edit_weights(reading)
 

@@ -19,8 +19,8 @@ draw_input = screen.draw_sentence
 def answer(text: str) -> str:
     """Say how many different translations there are."""
     french = {_translate(text, name) for name in NETWORK_OF_WIDTH.values()}
-    contrast = "the same" if len(french) == 1 else "something else"
-    return f"Hardly: of your sentence, 384 numbers say {contrast} as 256, and long sentences stay lost."
+    contrast = "the same as" if len(french) == 1 else "something else than"
+    return f"Hardly: of your sentence, 384 numbers say {contrast} 256, and long sentences stay lost."
 
 
 def _translate(text: str, name: str) -> str:
@@ -48,4 +48,4 @@ def draw(text: str) -> None:
         if card
     ]
     figures_table(("the decoder gets", "passes", "BLEU", "12 words or more"), *figures)
-    note("BLEU: 100 would be word for word as a person translated it.")
+    note("BLEU: 100 is a person's translation.")

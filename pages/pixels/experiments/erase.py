@@ -99,5 +99,5 @@ def _draw_case(title: str, image: Tensor, answer: Answer, text: str) -> None:
         for label, chart in (("attention", attention), ("Jacobian", jacobian)):
             with st.container(width="content", gap=None):
                 st.caption(label)
-                draw_chart(chart, width="content", alt=f"{title}: {label}, pixel by pixel")
+                draw_chart(chart, width="content", alt=f"{title}: {label}")
     st.markdown(text)

@@ -40,7 +40,7 @@ def draw(present: PresentLook) -> None:
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         labels = [f"{number}: {label}" for number, label in enumerate(present.drawing.labels, 1)]
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
-        title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
+        title, colour = "Its score at every look", ROLE_COLOURS[Role.SCORES]
         number_bars(
             "read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=present.look
         )

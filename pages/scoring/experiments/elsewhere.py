@@ -20,7 +20,7 @@ def answer(compared: Comparison) -> str:
     """Say what the query takes by the score."""
     weights = compared.traces[SCORE.value].weights(0)[0].tolist()
     shares = ", ".join(f"{name} {percent(weight)}" for name, weight in zip(compared.key_names, weights, strict=True))
-    return f"By {SCORE.value}, q takes {shares}: click a weight, or type one."
+    return f"By {SCORE.value}, q takes {shares}."
 
 
 def draw(compared: Comparison) -> None:

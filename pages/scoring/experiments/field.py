@@ -29,7 +29,7 @@ def answer(compared: Comparison) -> str:
         return "A field needs vectors of two numbers."
     fields = _fields(compared)
     clauses = (f"at {_best(fields[name])} by {name}" for name in RIVAL_SCORES)
-    return f"Highest {', but '.join(clauses)}: the first grows with length, the other is highest at q itself."
+    return f"Highest {', but '.join(clauses)}: the first grows with length, the other is highest at q."
 
 
 def _best(field: np.ndarray) -> str:
@@ -47,7 +47,7 @@ def draw(compared: Comparison) -> None:
         halves = zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
         for index, (column, half) in enumerate(halves):
             chart = score_fields({name: fields[name] for name in half}, query, keys, EXTENT)
-            alt = f"Score fields of {', '.join(half)}: what they would score at every place of the plane"
+            alt = f"Scores of {', '.join(half)} over the plane"
             draw_chart(chart, key=f"scoring_fields_{index}", width="content", alt=alt, container=column)
-        st.caption("The stronger the colour, the higher a key scores there. Learned scores saw keys in the upper half.")
+        st.caption("The stronger the colour, the higher the score. Learned scores saw keys in the upper half.")
     compared.draw_plane()

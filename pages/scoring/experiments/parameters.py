@@ -39,9 +39,9 @@ def draw(compared: Comparison) -> None:
     picture, text_column = st.columns([1, 1], gap="large")
     with picture:
         chart = network_chart(learned, compared.query, compared.key[ACTIVE.value], name)
-        alt = f"The network that makes one score of the query and {name}"
+        alt = f"The network that scores {name}"
         draw_chart(chart, key="scoring_network", width="content", alt=alt)
-        st.caption("Lines are weights: orange above 0, blue below; the wider, the larger.")
+        st.caption("Lines are weights: orange above 0, blue below.")
     with text_column:
         st.latex(r"v^{\top}\tanh(W_q q + W_k k)")
         scores = {"additive, learned": learned, PLAIN_NAME: plain}.items()

@@ -50,7 +50,7 @@ def draw(weights: RandomWeights) -> None:
     chart = weights_chart(*(row.tolist() for row in weights))
     draw_chart(chart, key="scoring_row", alt="Weights of eight random keys", container=weights_column)
     for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
-        alt = f"{title} over d_k, with and without the division by its square root"
+        alt = f"{title} over dₖ, divided or not"
         draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt, container=column)
 
 

@@ -55,8 +55,8 @@ def answer(softmaxes: Softmaxes) -> str:
     over_queries = softmaxes.by_model["over-queries"]
     (n_all, n), (n_before, _) = (next_words.count_right(words) for words in over_queries[1:])
     return (
-        "Over the keys: each row adds up to 1. Over the queries each column does, later rows take part in it, and so "
-        f"the future gets past the mask: {n_all} of {n} words are right given the whole line, {n_before} without it."
+        "Each column adds up to 1 then, later rows take part in it, and so the future gets past the mask: "
+        f"{n_all} of {n} words are right given the whole line, {n_before} without it."
     )
 
 
@@ -76,6 +76,6 @@ def draw(softmaxes: Softmaxes) -> None:
             outcomes,
             below=[f"{total:.2f}" for total in softmax.weights.sum(0).tolist()],
         )
-        alt = f"Softmax {name}: weights, their sums, and the next word that each row foresees"
+        alt = f"Softmax {name}: weights, sums and next words"
         draw_chart(chart, width="content", alt=alt, key=f"transformer_{model}", container=column)
     next_words.draw_figures({model: f"softmax {name}" for model, name in MODELS.items()})

@@ -52,7 +52,7 @@ def _draw_measured() -> None:
         st.info("No figures were measured beforehand.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
-        words = f"{title} of one layer over n on log axes, expected slopes dashed"
+        words = f"{title} of one layer over n"
         draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, container=column)
     st.caption(
         "Processor time of one slow core, without attention's projections (4 n d²); fused attention never holds all "

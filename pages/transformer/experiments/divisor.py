@@ -93,7 +93,7 @@ def draw(divisions: dict[str, Division]) -> None:
         chart = mask_chart(
             trace.story.key_axis.labels, to_array(torch.ones(n, n, dtype=torch.bool)), to_array(weights), behind
         )
-        alt = f"Weights of layer {layer + 1}, head {head + 1}, scores divided by {name}"
+        alt = f"Weights, scores divided by {name}"
         draw_chart(chart, width="content", alt=alt, key=f"transformer_divisor_{name}", container=column)
     rows = [
         (name, percent(_mean_largest(division)), f"{_mean_entropy(division):.2f}", division.text)
@@ -101,8 +101,7 @@ def draw(divisions: dict[str, Division]) -> None:
     ]
     figures_table(("all scores divided by", "largest weight", "entropy, bits", "it says"), *rows)
     note(
-        "Largest weight and entropy are means over all heads, layers, queries. The model was trained with the first: "
-        "the others are changed after."
+        "Means over all heads, layers and queries. The model was trained with the first; the others are changed after."
     )
 
 

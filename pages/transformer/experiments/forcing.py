@@ -56,11 +56,11 @@ def draw(passes: Passes) -> None:
     next_labels = [RowText(label) for label in line.labels[1:]] + [RowText("")]
     columns = {"all at once": at_once, "one by one": word_by_word[:n] + unread, "given next": next_labels[:n] + unread}
     mask = to_array(named_mask("causal", len(line.ids)))
-    alt = "The causal mask, rows that are read so far, and the next word that each foresees in both ways"
+    alt = "Rows read so far, and the next word of each"
     draw_chart(mask_chart(line.labels, mask, weights, columns), width="content", alt=alt, key="transformer_forcing")
     beginning = line._replace(ids=line.ids[:n], labels=line.labels[:n])
     written = as_markdown(next_words.write(MODEL, beginning))
     paragraph(
-        "**Teacher forcing**: in training each row is given the right words, whatever the model would have said, so "
-        f"one pass trains all rows. Given its own words from here on, it writes: *{written}*"
+        "**Teacher forcing**: in training each row is given the right words, so one pass trains all rows. Given its "
+        f"own words from here on, it writes: *{written}*"
     )

@@ -100,7 +100,7 @@ def draw(masked: Masked) -> None:
         select="cell",
     )
     left, right = st.columns([1.4, 1], gap="large")
-    alt = "Which keys each word may attend to, hidden ones grey, and the next word that it foresees; click a cell"
+    alt = "Which keys each word may attend to, and its next word; click a cell"
     key = f"transformer_mask_cells_{len(PAINTED.value) % 2}"  # another one each time: a cell can be clicked again
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
     draw_chart(chart, width="content", alt=alt, container=left, **clicks)

@@ -60,10 +60,10 @@ def draw(orders: Orders) -> None:
         foresight = next_words.foresee(MODEL, reordered, named_mask(mask, n))
         weights = to_array(next_words.mean_weights(foresight))
         chart = mask_chart(reordered.labels, to_array(named_mask(mask, n)), weights, behind)
-        alt = f"{name}: whom each word of the other order sees, and how far its numbers differ behind each layer"
+        alt = f"{name}: how far each word's numbers differ behind each layer"
         draw_chart(chart, width="content", alt=alt, key=f"transformer_order_{mask}", container=column)
     text = as_markdown(" ".join(orders.line.labels[1:]))
     note(
-        f"Beside each word: how far its numbers differ from those in *{text}* Under the mask, other words stand before "
-        "it now. The last word sees the same words in layer 1, and in layer 2 what has become of them."
+        f"Beside each word: how far its numbers differ from those in *{text}* Under the mask the last word sees the "
+        "same words in layer 1, and in layer 2 what has become of them."
     )

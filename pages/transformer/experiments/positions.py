@@ -32,7 +32,7 @@ def draw(_: None) -> None:
     picture = matrix_chart(to_array(table), positions, dimensions, Role.INPUT, title="p", size=270)
     products = distance_chart(np.arange(N) - N // 2, to_array(table @ table[N // 2]), "pᵢ · pⱼ")
     left, right = st.columns(2, gap="large")
-    draw_chart(picture, key="transformer_table", width="content", alt="The positions themselves", container=left)
+    draw_chart(picture, key="transformer_table", width="content", alt="Positions", container=left)
     draw_chart(products, key="transformer_distance", alt="Dot products over the distance", container=right)
     if sentence := _describe_beside():
         note(sentence)
@@ -46,7 +46,7 @@ def _describe_beside() -> str:
     added, beside, without = (f"{card['test']['accuracy']:.1%}" for card in cards)
     again = cards[0]["other_seeds"]["1"]["accuracy"]
     return (
-        f"Added or put beside the words? Of next words in new sentences, small causal language models foresee {added} "
-        f"with positions added, {beside} with them beside, {without} without; a second training of the first, "
-        f"{again:.1%}. No difference shows."
+        f"Of next words in new sentences, small causal language models foresee {added} with positions added, {beside} "
+        f"with them put beside the words, {without} without; a second training of the first, {again:.1%}. No "
+        "difference shows."
     )

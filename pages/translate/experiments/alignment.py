@@ -104,6 +104,6 @@ def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int
         french, english = map(" ".join, neighbours)
         grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
     st.caption(
-        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
-        f"heaviest for {n_heaviest} of {len(closest)}{exception}.\n\n**Grammar?** {grammar}"
+        "Framed is the English word whose vector is most similar to the French word's. It is the heaviest for "
+        f"{n_heaviest} of {len(closest)}{exception}. {grammar}"
     )

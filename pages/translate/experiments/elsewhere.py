@@ -17,7 +17,7 @@ def answer(translations: Translations) -> str:
     """Say how many words the visitor's changes have changed."""
     traced = translations.traced
     if not traced.trace.edits:
-        return "Then it can say something else: cross an English word out, or drag its column."
+        return "Then it can say something else."
     learned = translation(traced.translator, translations.text, traced.forced).word_labels
     n_changed, n = len(words_only_in(traced.view.target[:-1], learned)), len(traced.view.target) - 1
     return f"With your changes, {n_changed} of {n} French words are other ones."

@@ -35,6 +35,6 @@ def draw(bench: Workbench) -> None:
         weights, context = to_array(trace.weights(0, [bench.query]))[0], to_array(trace.context())
         labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
         chart = hull_chart(values, context, weights, labels, queries, bench.query)
-        draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
+        draw_chart(chart, width="content", alt="Contexts inside the values' hull")
         st.caption(f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(bench.label)}**.")
     bench.draw_pairs()

@@ -19,8 +19,7 @@ def answer(bench: Workbench) -> str:
     if not bench.trace.has_softmax:
         return SOFTMAX_IS_OFF
     shares = ", ".join(percent(weight) for weight in bench.trace.weights(0, [bench.query])[0].tolist())
-    hint = "click a weight, or type one" if not bench.trace.edits else "what it is handed changes with that"
-    return f"{as_markdown(bench.label)} takes {shares}: {hint}."
+    return f"{as_markdown(bench.label)} takes {shares}."
 
 
 def draw(bench: Workbench) -> None:
