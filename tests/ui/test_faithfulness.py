@@ -141,4 +141,4 @@ def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
     if len(result.heads) > 1:
         (layer, head), moved = next(iter(result.heads.items()))
         name = f"{layer}, head {head + 1}" if result.by_layer else f"head {head + 1}"
-        assert f"**Without {name}** the answer moves most: by {percent(moved)}." in words
+        assert f"**Without {name}** the answer moves by {percent(moved)}, most of the" in words
