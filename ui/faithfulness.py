@@ -179,7 +179,8 @@ def _heads(name: str, result: assessment.Assessment) -> None:
     several = len(result.subject.weights) > 1
     strongest = list(result.heads.items())[:MAX_HEADS]
     labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in strongest]
-    moves = f"**Without {labels[0]}** the answer moves by {percent(strongest[0][1])}, most of the {len(result.heads)} heads."
+    most = f"{percent(strongest[0][1])}, most of the {len(result.heads)} heads"
+    moves = f"**Without {labels[0]}** the answer moves by {most}."
     is_clear = strongest[0][1] > strongest[1][1]
     st.markdown(moves if is_clear else "No head alone moves the answer more than another.")
     chart = bars(

@@ -120,9 +120,11 @@ def bar_rows(bars: Iterable[tuple[str, float, str]], meanings: Mapping[str, str]
     return f'<div class="bars">{"".join(rows)}</div>'
 
 
-def figures_table(*rows: Sequence[str]) -> None:
-    """Draw a small table of figures, its header first; the first column holds text, the last one may."""
+def figures_table(*rows: Sequence[str], ends_in_french: bool = False) -> None:
+    """Draw a small table of figures, its header first; the first column holds text, the last one may, also French."""
     header, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+    if ends_in_french:
+        body = ['<td class="fr" lang="fr">'.join(line.rsplit("<td>", 1)) for line in body]
     lines = "".join(f"<tr>{line}</tr>" for line in (header.replace("td>", "th>"), *body))
     ends_in_text = all(not row[-1] or row[-1][0].isalpha() for row in rows)
     st.html(f'<div class="figures"><table{" data-told" * ends_in_text}>{lines}</table></div>')

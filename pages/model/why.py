@@ -91,8 +91,8 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
-        f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of "
-        "each source of the query with each of the key. Feed-forward is what a layer makes of each word by itself. "
+        f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, one "
+        "for each pair of sources. Feed-forward is what a layer makes of each word by itself. "
         f"{opened.note}"
     )
 
@@ -166,7 +166,8 @@ def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:
         if bar < len(names):
             OPENED.value = [*OPENED.value, f"{role}:{names[bar]}"]
 
-    st.markdown(f"**On the {role}’s side**: what wrote at {token}; click one to take it apart")
+    hint = "; click one to take it apart" * (role is Role.QUERY)
+    st.markdown(f"**On the {role}’s side**: what wrote at {token}{hint}")
     title = f"What each source of the {role} adds"
     number_bars(f"model_why_{role}", labels, values, ROLE_COLOURS[role], title, "take it apart", open_source)
 

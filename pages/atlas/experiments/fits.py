@@ -24,4 +24,4 @@ def draw(opened: OpenedAtlas) -> None:
             r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
             r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
         )
-        st.markdown("What you look at is computed from these when you look, exactly.")
+        st.markdown("What you look at is computed from these, exactly.")

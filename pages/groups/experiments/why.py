@@ -30,7 +30,7 @@ COST = r"""
 $s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
 ((1, 2), 3) and (1, (2, 3)) give the same score.
 
-**But triples cost n times as much.** The 784 pixels of a digit: 614,656 pairs or 481,890,304 triples.
+**But triples cost n times as much**: 784 pixels have 614,656 pairs, but 481,890,304 triples.
 """
 _finds_pairs = by_model(Match3Stack.finds_pairs)
 
@@ -66,7 +66,7 @@ def answer(judged: Judged) -> str:
     n = len(judged.party.numbers)
     shallow, deep = (percent(judged.new_locks[name]) for name in STACKS)
     return (
-        f"{n} guests have {n * n:,} pairs, but {n**3:,} triples. And two layers of pairs are right of {deep} of "
+        f"{n} guests have {n * n:,} pairs, but {n**3:,} triples. Two layers of pairs are right of {deep} of "
         f"new locks, one layer of {shallow}."
     )
 

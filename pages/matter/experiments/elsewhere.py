@@ -20,7 +20,7 @@ def draw_input() -> Judgement:
 def answer(judgement: Judgement) -> str:
     """Say what the visitor's changes did."""
     if not judgement.edits:
-        return "Then it may judge otherwise: click a word to cut it, or drag its bar."
+        return "Then it may judge otherwise: cut a word, or drag its bar."
     return describe_changed_answer(judgement)
 
 

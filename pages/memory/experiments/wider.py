@@ -35,7 +35,7 @@ def draw(text: str) -> None:
         (f"{width} numbers, {passes[name]:g} passes", _translate(text, name))
         for width, name in NETWORK_OF_WIDTH.items()
     ]
-    figures_table(("one vector of", "says in French"), *rows)
+    figures_table(("one vector of", "says in French"), *rows, ends_in_french=True)
     cards = {256: card_or_empty(NARROW)} | {int(width): card for width, card in variants_of(screen.WITHOUT).items()}
     measured = {f"one vector of {width:,}": card for width, card in sorted(cards.items()) if card}
     if len(measured) < 2:

@@ -99,7 +99,7 @@ def draw(divisions: dict[str, Division]) -> None:
         (name, percent(_mean_largest(division)), f"{_mean_entropy(division):.2f}", division.text)
         for name, division in divisions.items()
     ]
-    figures_table(("all scores divided by", "largest weight", "entropy, bits", "it says"), *rows)
+    figures_table(("all scores divided by", "largest weight", "entropy, bits", "it says"), *rows, ends_in_french=True)
     note(
         "Means over all heads, layers and queries. The model was trained with the first; the others are changed after."
     )

@@ -63,4 +63,5 @@ def draw(text: str | None) -> None:
         rows.append(row(LEARNED_WITHOUT, f"{rows[-1][1]} + 1", card["test"]))
     if fair := card_or_empty("translator-additive").get("after_five_epochs"):
         rows.insert(1, row(FAIRLY, "5", fair["test"]))
-    figures_table(("", "passes of training", "BLEU", "12 words and more", "your sentence"), *rows)
+    header = "", "passes of training", "BLEU", "12 words and more", "your sentence"
+    figures_table(header, *rows, ends_in_french=True)

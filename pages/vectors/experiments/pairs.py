@@ -68,6 +68,6 @@ def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, sec
         depends = "may depend" if effect == effect_without_second else "depends"
         why = f"Now what one input does {depends} on the others. The weights still do not."
     paragraph(
-        f"{first} adds {number(effect, '.3f')} to y, and {number(effect_without_second, '.3f')} where {second} is gone "
-        f"already. The difference is their mixed effect: **{mixed}**. {why}"
+        f"{first} adds {number(effect, '.3f')} to y, and {number(effect_without_second, '.3f')} without {second}. The "
+        f"difference is their mixed effect: **{mixed}**. {why}"
     )

@@ -380,7 +380,7 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     open_question(page, "twice")
     table = html_with(page, 'class="figures"')
     assert all(name in table for name in ROWS.values())
-    spoken = re.findall(r"<td>([^<]*[.!?])</td></tr>", table)
+    spoken = re.findall(r'<td class="fr" lang="fr">([^<]*[.!?])</td></tr>', table)
     assert len(spoken) == len(ROWS)
     assert spoken[0] == spoken[3] == "La voiture rouge est devant la maison."
     assert spoken[1] != spoken[0] != spoken[4]
