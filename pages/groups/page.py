@@ -30,6 +30,6 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
+    "At this party *two* keys, turned together, open a lock. Attention tries one at a time.",
 )
 page_body(show_party)

@@ -101,7 +101,7 @@ def _controls(run: ModelRun, changed: ModelRun, selection: glance.Selection) -> 
     row = by_hand.WeightsRow(EDITS, trace, [query], head, location, _input_of(run), f"{name}: ", labels[query])
     n_donors = trace.n_queries if len(row.keys) == trace.n_keys else query  # who sees no more than it does
     donors = {donor: labels[donor] for donor in range(n_donors) if donor != query}
-    hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
+    hint = "Switch the head off, or choose a token that it looks at."
     by_hand.matrix_editor(row, lambda query: glance.choose(query=query), None, donors, hint)
 
 

@@ -25,12 +25,10 @@ NETWORKS = {HEAD_WORDS[head]: file for head, file in HEADS.items()} | STACKS
 """Files by names for people."""
 COMMONER = "Commoner answer"
 COLOURS = {name: ROLE_COLOURS[Role.CONTEXT if name in STACKS else Role.QUERY] for name in NETWORKS} | {COMMONER: GREY}
-COST = r"""
+SCORE = r"""
 **Three at once works**: the query scores the product of two keys,
 $s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
 ((1, 2), 3) and (1, (2, 3)) give the same score.
-
-**But triples cost n times as much**: 784 pixels have 614,656 pairs, but 481,890,304 triples.
 """
 _finds_pairs = by_model(Match3Stack.finds_pairs)
 
@@ -72,7 +70,7 @@ def answer(judged: Judged) -> str:
 
 
 def draw(judged: Judged) -> None:
-    """Draw how often each network is right, of new locks and of these guests', and what triples cost."""
+    """Draw how often each network is right, of new locks and of these guests', and how three are scored at once."""
     card = card_or_empty(STACKS["Two layers of pairs"])
     names = f"{card.get('test_numbers', 0):,} new locks", f"These {len(judged.party.numbers)} guests"
     for column, name, shares in zip(st.columns(2, gap="large"), names, judged[1:], strict=True):
@@ -86,4 +84,4 @@ def draw(judged: Judged) -> None:
         f"One training each, on as many parties of eight. The heads have {sizes[0]:,} parameters, the layers "
         f"{sizes[2]:,} and {sizes[3]:,}, with feed-forward parts. How two layers do it, their weights do not show."
     )
-    paragraph(COST)
+    paragraph(SCORE)

@@ -106,9 +106,9 @@ def draw(prediction: HiddenCurve) -> None:
     weights_chart = matrix_chart(visible_weights, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
     with prediction.charts:
         chart = series_chart(prediction.curve, prediction.answers, hiding.hidden)
-        draw_chart(chart, width="content", key="lookup_series", alt="The curve, and what is told of its hidden part")
+        draw_chart(chart, width="content", key="lookup_series", alt="The curve and its hidden part")
         st.markdown("**Where each hidden step takes its value from**")
-        alt = "Weights of each hidden step on the known ones"
+        alt = "Weights of each hidden step"
         draw_chart(weights_chart.properties(height=MAP_HEIGHT), width="content", key="lookup_series_map", alt=alt)
     figures_table(
         ("error", "your curve", "1,000 others"),

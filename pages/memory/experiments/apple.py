@@ -136,7 +136,7 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     }
     left, right = st.columns([1.5, 1], gap="large")
     with left:
-        alt = "Whether the word is nearer to a fruit or to a firm, for each reading"
+        alt = "How near the word is to a fruit or a firm"
         draw_chart(leanings_chart(columns, list(leanings)), key="memory_apple", alt=alt)
     rows = [
         (reading, *(f"{n_right} of {n}" for n_right, n in (_n_right(numbers, clue) for clue in ("before", "after"))))

@@ -69,5 +69,6 @@ def draw(word: FrenchWord) -> None:
         rows = bar_rows((label, float(value), colour) for label, value in zip(labels, values, strict=True))
         column.html(f'<div role="group" aria-label="{alt}"><b>{screen.LABELS[name]}</b>{rows}</div>')
     figures = card_or_empty(screen.WITHOUT).get("faithfulness")
-    doubt = f" It does not tell what is remembered: {over_many(figures)}" if figures else ""
-    st.caption(f"A share tells how far a small change of the word moves what the decoder gets.{doubt}")
+    doubt = over_many(figures) if figures else ""
+    meaning = "A share tells how far a small change of the word moves what the decoder gets, not what is remembered."
+    st.caption(f"{meaning} {doubt}")

@@ -42,7 +42,7 @@ def draw_input() -> Passes:
 def answer(passes: Passes) -> str:
     """Say how far both ways differ."""
     difference = float((passes.at_once.probabilities - passes.word_by_word).abs().max())
-    return f"What comes later is not there yet. Both ways give the same; the largest difference is {difference:.0e}."
+    return f"What comes later is not there yet: both ways differ by {difference:.0e} at most."
 
 
 def draw(passes: Passes) -> None:

@@ -33,7 +33,7 @@ def draw(_: None) -> None:
     products = distance_chart(np.arange(N) - N // 2, to_array(table @ table[N // 2]), "pᵢ · pⱼ")
     left, right = st.columns(2, gap="large")
     draw_chart(picture, key="transformer_table", width="content", alt="Positions", container=left)
-    draw_chart(products, key="transformer_distance", alt="Dot products over the distance", container=right)
+    draw_chart(products, key="transformer_distance", alt="Dot products over distance", container=right)
     if sentence := _describe_beside():
         note(sentence)
 

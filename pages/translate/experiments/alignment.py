@@ -67,7 +67,7 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 marked_row=min(WORD.value, len(view.target) - 1),
                 framed=list(closest.items()),
             )
-            description = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {traced.translator}"
+            description = f"Alignment, {traced.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
             if closest and traced.translator != "mean":
                 with st.container(key=f"desk_translate_meaning_{slot}"):

@@ -49,5 +49,5 @@ def draw(sentences: list[tuple[Learning, TrainingAlignment]]) -> None:
     columns = st.columns(len(sentences), gap="medium")
     for number, (column, (sentence, moment)) in enumerate(zip(columns, sentences, strict=True)):
         chart = alignment_chart(to_array(moment.weights), sentence.target, sentence.source, size=270)
-        alt = f"Alignment after {moment.step:,} updates: {' '.join(sentence.source[:-1])}"
+        alt = f"After {moment.step:,} updates: {' '.join(sentence.source[:-1])}"
         draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, container=column)

@@ -42,7 +42,7 @@ def draw(translations: Translations) -> None:
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = LIT_OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
-    alt = "The network unrolled, its step lit"
+    alt = "The network, unrolled"
     draw_chart(chart, width="content", key="translate_unrolled", alt=alt, container=picture)
     with text_column:
         show_step_heading(step)
