@@ -118,7 +118,7 @@ def test_page_opens_on_the_scene_and_experiments_have_figures(page):
     assert not page.error
     row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
     assert row in html_of(open_question(page, "wider"))
-    assert "BLEU: 100 would be" in text_of(open_question(page, "longer"))
+    assert "BLEU: 100 is" in text_of(open_question(page, "longer"))
     assert len(page.get("vega_lite_chart")) == 1
 
 
