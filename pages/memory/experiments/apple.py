@@ -143,11 +143,11 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
         for reading, numbers in leanings.items()
     ]
     with right:
-        figures_table(("right, the clue stands", "before", "after"), *rows)
+        figures_table(("right, the clue stands", "before ●", "after ▲"), *rows)
         note(
             "Each mark is the word's vector in one sentence, read in lower case: its cosine with the line from six "
-            "sentences about a fruit to six about a firm. At circles the clue stands before the word, at triangles "
-            "after it. The GRU has learned everyday sentences and knows little of firms."
+            "sentences about a fruit to six about a firm. The GRU has learned everyday sentences and knows little of "
+            "firms."
         )
 
 
