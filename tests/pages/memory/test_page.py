@@ -343,7 +343,7 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert {card["epochs"] for card in cards.values()} == {2}, "equal passes"
     for name in (NARROW, "translator-none"):
         french = translate(load(name, "cpu"), read_source("I am tired.")).text
-        assert f"<td>{html.escape(french)}</td>" in html_of(page)
+        assert f'lang="fr">{html.escape(french)}</td>' in html_of(page)
     assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in html_of(page)
     longest = [card["test"]["bleu_long"] for card in cards.values()]
     assert all(f"<td>{bleu:.1f}</td>" in html_of(page) for bleu in longest)
