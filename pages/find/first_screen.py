@@ -132,13 +132,21 @@ def learned_and_equal(canvas: np.ndarray) -> np.ndarray:
 def draw_find_scene(reading: FindReading, paper: str, *, is_empty: bool) -> None:
     """Draw how the learned query finds the digit; the pad `is_empty` where an earlier drawing is shown."""
     note_picture(partial(overlay, reading.canvas, reading.masks[2]), "The weights, over the drawing")
-    _, equal, edited = map(likeliest_digits, reading.probabilities)
+    learned, equal, edited = map(likeliest_digits, reading.probabilities)
     picture = picture_address(image_png(reading.canvas))
     data = picture_scene_data([reading.trace], picture, [[("learned query", 0)]], edited, equal)
     data["looks"][0]["asks"] = QUERY_SENTENCE
     data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "note": NOTE, "plays": True}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty, "covered": TRY_STAGE[NAME].value == GUESSING}
-    draw_picture_scene(NAME, data, on_even=IS_EVEN.set)
+    if reading.trace.edits:
+        data["learned"] = learned
+
+    def on_even(is_even: bool) -> None:
+        IS_EVEN.value = is_even
+        if not is_even:
+            EDITS.reset()
+
+    draw_picture_scene(NAME, data, on_even=on_even)
 
 
 def worth_text() -> str:

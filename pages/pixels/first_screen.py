@@ -72,8 +72,6 @@ LEGEND = {
     COLUMN_MEANS: "Looked at: column means of Q Kᵀ, blue below 0",
     ROW_MEANS: "Looking: row means of Q Kᵀ, blue below 0",
 }
-EQUAL_READINGS = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
-"""What each layer reads in the first drawing, a 7, with every weight equal."""
 MAP_LABEL = "The drawing, pixel by pixel. "
 QUERY_LABEL = "The framed pixel asks all others; the pinker one is, the more it takes from it."
 MAP_SIZE = 320  # screen pixels of a map
@@ -84,8 +82,7 @@ SCALE = 12  # pixels of the scene's picture for one of the drawing
 PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
-SOURCE = "what **all 784 pixels** take"
-CHANGED = "With the weights **as you changed them**"
+SOURCE = "all 784 pixels"
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 
@@ -166,13 +163,20 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         "nouns": ("pixel", "pixel"),
         "near": PIECE_SIDE,
         "source": SOURCE,
+        "ink": ink_mask(reading.image).flatten().int().tolist(),
         "note": EXPLANATIONS[LAYER.value],
     }
     data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
-        data |= {"learned": learned, "changed": CHANGED}
-    draw_picture_scene(NAME, data, on_even=IS_EVEN.set, on_query=QUERY.set, scene=_scene)
+        data["learned"] = learned
+
+    def on_even(is_even: bool) -> None:
+        IS_EVEN.value = is_even
+        if not is_even:
+            EDITS.reset()
+
+    draw_picture_scene(NAME, data, on_even=on_even, on_query=QUERY.set, scene=_scene)
 
 
 def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
@@ -235,10 +239,11 @@ def draw_equal_map(reading: Reading) -> None:
 
 
 def page_question() -> str:
-    """Return the page's question: what the pad shows, and what is read in the first drawing with equal weights."""
+    """Return the page's question, which says what the pad shows."""
+    if MAP.value != SINGLE_QUERY:
+        return "Draw: its colours show where pixels look."
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    invitation = f"Draw, or click a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
-    return f"{invitation}With every weight {equal_weight()}, the first 7 is {EQUAL_READINGS[LAYER.value]}."
+    return f"Draw, or click a pixel: {colours} which others it reads."
 
 
 def equal_weight() -> str:

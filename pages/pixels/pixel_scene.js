@@ -1,7 +1,6 @@
 // The scene of a drawing whose pixels attend to one another: the framed pixel, `asker`, asks all of them. A click on the picture
 // chooses another one, dragging draws.
-import { shownBy } from "../../attention_core/attention/view/prelude.js";
-import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
+import { clamp, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { DrawnScene } from "../../ui/components/drawn_scene.js";
 import { underHand } from "./pixel_pad.js";
@@ -35,8 +34,9 @@ class PixelScene extends DrawnScene {
 
   drawQuestion() {
     super.drawQuestion();
-    const { x, y, w, h } = this.cellOf(this.data.asker), { pen, layout } = this;
-    for (const [strokeStyle, lineWidth] of [[layout.ground, 7], [layout.isDark ? "rgb(110 180 230)" : ROLE_COLOURS.query, 3.5]])
+    const { x, y, w, h } = this.cellOf(this.data.asker), { pen, layout: { tones }, asked: { size, places: [place] } } = this;
+    this.text("takes", place.x + place.w, place.y, size, { alpha: clamp(10 * this.progress().take, 0, 1) });
+    for (const [strokeStyle, lineWidth] of [[tones.ground, 7], [tones.query, 3.5]])
       Object.assign(pen, { strokeStyle, lineWidth }).strokeRect(x - 2, y - 2, w + 4, h + 4);
   }
 }

@@ -40,8 +40,6 @@ def draw_read_number() -> ChangedReading:
         changed = read_changed(drawing)
         with scene:
             _draw_reading_scene(changed, is_empty=not is_present)
-            if changed.is_changed:
-                st.caption(changed.describe())
     grey_out("read_answer", not is_present)
     return changed
 
@@ -71,17 +69,26 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
         look["asks"] = f"{state} asks **every region**."
     data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True}
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
+    if changed.is_changed:
+        data["learned"] = [_number_read(changed.drawing.reading)]
     data |= {"covered": TRY_STAGE[NAME].value == GUESSING, "query": LOOK.value % n_looks}
 
     def on_look(look: int) -> None:
         LOOK.value = WALK.field.value = look
 
-    draw_picture_scene(NAME, data, on_look, IS_EVEN.set)
+    def on_even(is_even: bool) -> None:
+        IS_EVEN.value = is_even
+        if not is_even:
+            AFTER.reset()
+            EDITS.reset()
+
+    draw_picture_scene(NAME, data, on_look, on_even)
 
 
 def _number_read(reading: DigitReading) -> tuple[str, float, str]:
     """Return the number that is read, and the probability of all its digits and the end."""
-    return reading.digits or "nothing", float(reading.probabilities.max(1).values.prod()), ""
+    digits = (reading.digits or "nothing") + ("" if reading.is_finished else " …")
+    return digits, float(reading.probabilities.max(1).values.prod()), ""
 
 
 def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:

@@ -1,12 +1,17 @@
 // A scene over a picture on a page: Python hears what is chosen in it. Where the picture is that of a drawing pad, the pad lies
 // over it unseen, until somebody draws.
-import { boxOf } from "../../attention_core/attention/view/prelude.js";
+import { boxOf, make } from "../../attention_core/attention/view/prelude.js";
 import { PictureScene } from "../../attention_core/attention/view/picture_scene.js";
 import { watchPads } from "./pads.js";
 
 const LATEST = 4000;  // milliseconds after a stroke without an answer
 
 export class DrawnScene extends PictureScene {
+  constructor(root) {
+    super(root);
+    this.hint = make(this.picture, "span", "hint", "✎ draw here");
+  }
+
   adopt(data, tell) {
     super.adopt(data, tell);
     const place = data.pad && this.root.getRootNode().host.closest(`.st-key-${data.pad}_first`);
@@ -48,7 +53,7 @@ export class DrawnScene extends PictureScene {
   }
 
   beginStroke() {
-    this.isTouched = this.isDrawing = true;
+    this.isTouched = this.isDrawing = this.hasDrawn = true;
     this.pointed.leave();
     this.showPad(true);
     clearTimeout(this.late);
@@ -59,6 +64,12 @@ export class DrawnScene extends PictureScene {
     clearTimeout(this.late);
     this.isDrawing = false;
     this.showPad(Boolean(this.data.isEmpty));
+  }
+
+  // Where one can draw is said until somebody has.
+  write(...state) {
+    super.write(...state);
+    this.hint.hidden = !this.data.pad || this.hasDrawn || this.isCovered || this.playing > 0 || !this.isOver() || Number.isInteger(this.over);
   }
 
   showPad(isShown) { this.pad?.style.setProperty("opacity", isShown ? 1 : 0); }

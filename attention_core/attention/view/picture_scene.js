@@ -1,15 +1,15 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
-// was handed over becomes one mean piece; `near` is a piece's side, in regions. `source` is what the answer comes out of,
-// `changed` begins what is said of changed weights. `tell` hears of { row }, { row, cut } and { even }.
-import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
-import { PINK, ROLE_COLOURS } from "./colours.js";
+// was handed over becomes one mean piece; `near` is a piece's side, in regions. Where each look says something, what they took
+// stands in a row. `source` says whose mixtures the answer comes out of, `ink` which regions are ink. `tell` hears of { row },
+// { row, cut } and { even }.
+import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
-import { clearedPen, mix, shortNumber, tonesOn } from "./scene_drawing.js";
+import { clearedPen, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -39,11 +39,13 @@ export class PictureScene extends ScenePlayer {
     const isFirst = !this.data, isOther = this.data && JSON.stringify(this.data.looks) !== JSON.stringify(data.looks);
     if (this.data?.picture !== data.picture) this.image.src = data.picture;
     this.nSaid = 0;
-    Object.assign(this, { data, row: clamp(data.query, 0, data.looks.length - 1), isEven: Boolean(data.isEven) });
+    Object.assign(this, { data, isEven: Boolean(data.isEven), mixtures: {} });
+    this.row = clamp(data.query, 0, this.lastRow);
     this.note.textContent = data.note ?? "";
     this.looks.replaceChildren();
     this.slider.hidden = data.looks.length > 1;
-    this.lookButtons = data.looks.length < 2 ? [] : data.looks.map(({ label }) => make(this.looks, "button", "", label));
+    this.lookButtons = data.looks.length < 2 && !this.isRow ? [] : data.looks.map(({ label }) => make(this.looks, "button", "", label));
+    if (this.isRow) this.lookButtons.forEach((node) => node.replaceChildren(bold("·"), "\u00a0"));
     inLine(this.lookButtons, () => {}, (row) => this.choose(row));
     this.layOut();
     this.takeRow();
@@ -55,7 +57,7 @@ export class PictureScene extends ScenePlayer {
       if (data.covered) this.show(0);
       else this.playOnArrival();
     } else {
-      if (isOther) Object.assign(this, { row: data.looks.length - 1 });
+      if (isOther) this.row = this.lastRow;
       this.nSaid = data.looks.length;
       this.takeRow();
       this.time = this.timeline.end;
@@ -65,17 +67,21 @@ export class PictureScene extends ScenePlayer {
   }
 
   showImage() {
-    this.mixture = null;
+    this.mixtures = {};
     this.draw();
   }
 
+  // Whether each look says something, and the look after which nothing comes.
+  get isRow() { return this.data.looks.some(({ answer }) => answer); }
+
+  get lastRow() { return this.isEven && this.isRow ? 0 : this.data.looks.length - 1; }
+
   // Steps, tiles and words of the present look.
   takeRow() {
-    this.asked = this.layQuestion();
-    this.mixture = null;
-    const { data, row } = this, isLast = row === data.looks.length - 1;
+    const { data, row } = this, isLast = row === this.lastRow;
+    this.placeBox();
     const { scores } = data.looks[row], weights = this.weights();
-    this.tiles = this.isEven ? this.regionsAsTiles() : tilesOf(weights);
+    this.tiles = this.isEven ? this.regionsAsTiles() : tilesOf(weights, data.ink);
     this.best = weights.indexOf(Math.max(...weights));
     const [, columns] = data.grid, far = (index) => Math.abs((index % columns) - (this.best % columns)) + Math.abs(index - this.best) / columns;
     const n = data.grid[0] * columns, lower = [...scores.keys()].filter((index) => index < n && scores[index] !== null && scores[this.best] - scores[index] > APART);
@@ -105,7 +111,8 @@ export class PictureScene extends ScenePlayer {
   }
 
   weighEvenly(isEven) {
-    Object.assign(this, { isTouched: true, isEven, row: this.data.looks.length - 1 });
+    Object.assign(this, { isTouched: true, isEven, nSaid: this.data.looks.length });
+    this.row = this.lastRow;
     this.stop();
     this.takeRow();
     this.show(this.timeline.end);
@@ -119,7 +126,7 @@ export class PictureScene extends ScenePlayer {
     if (tile) this.tell?.({ row: this.row, cut: tile.index });
   }
 
-  isOver() { return super.isOver() && this.row === this.data.looks.length - 1; }
+  isOver() { return super.isOver() && this.row === this.lastRow; }
 
   // Of several looks each is a stage.
   endStage() {
@@ -134,7 +141,7 @@ export class PictureScene extends ScenePlayer {
 
   // A look is over: the next one asks.
   arrive() {
-    if (this.isHeld || this.time < this.timeline.end || this.row >= this.data.looks.length - 1) return;
+    if (this.isHeld || this.time < this.timeline.end || this.row >= this.lastRow) return;
     this.row++;
     this.takeRow();
     this.playTo(this.timeline.end, 0);
@@ -144,7 +151,7 @@ export class PictureScene extends ScenePlayer {
   get pace() { return this.row && this.data.looks[this.row].answer ? LATER_PACE : 1; }
 
   play() {
-    if (this.time >= this.timeline.end - 0.01 && this.row === this.data.looks.length - 1) {
+    if (this.isOver()) {
       this.row = this.nSaid = 0;
       this.takeRow();
       this.time = 0;
@@ -153,25 +160,38 @@ export class PictureScene extends ScenePlayer {
   }
 
   layOut() {
-    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isDark } = tonesOn(ink, ground);
-    const [rows, columns] = this.data.grid, isWide = columns > 2 * rows, isStacked = isNarrow || isWide, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
-    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, x = side + 34 * scale;
-    const box = { x: isStacked ? 3 : x, w: isNarrow ? Math.min(150, 0.42 * width) : isWide ? 150 * scale : Math.min(side, width - x - 165 * scale) };
-    this.layout = {
-      width, isNarrow, isStacked, scale, least, ink, ground, isDark, side, high, question: isStacked ? { x: 3, y: high + 26 * scale } : { x, y: 22 * scale },
-      room: width - (isStacked ? 6 : x), box, height: high + 4,
-    };
+    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isRow, lookButtons, data: { grid: [rows, columns], looks } } = this;
+    const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), n = looks.length, gap = isNarrow ? 5 : 18 * scale;
+    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
+    const left = isRow ? (side - n * (wide + gap) + gap) / 2 : isStacked ? 3 : side + 34 * scale;
+    const box = { x: left, w: isRow ? wide : isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
+    const y = isRow ? high + 46 * scale : isStacked ? high + 26 * scale : 22 * scale;
+    this.layout = { width, isNarrow, isRow, isStacked, scale, least, tones: tonesOn(ink, ground), side, high, box, gap, left, question: { x: left, y }, room: width - (isStacked ? 6 : left), height: high + 4 };
     this.pen = this.canvas.getContext("2d");
     this.asked = this.layQuestion();
-    const below = this.asked.bottom + 8, hasLooks = this.lookButtons.length > 0, isBeside = isWide && !isNarrow;
-    box.y = below + (hasLooks && !isBeside ? 52 * scale : 8);
-    const looksAt = isBeside ? { left: box.x + box.w + 14, top: high + 4 } : { left: isStacked ? 0 : x, top: below };
-    this.looks.style = `left:${looksAt.left}px;top:${looksAt.top}px`;
-    if (isStacked) this.layout.height = box.y + box.w + 12;
+    const below = this.asked.bottom + 8;
+    box.y = below + (lookButtons.length > 0 && !isRow ? 52 * scale : isRow ? 0 : 8);
+    this.looks.classList.toggle("row", isRow);
+    this.looks.style = `left:${left}px;top:${isRow ? box.y + box.w + 6 : below}px;${isRow ? `gap:${gap}px` : ""}`;
+    for (const node of lookButtons) node.style.width = isRow ? `${box.w}px` : "";
+    if (isStacked) this.layout.height = box.y + box.w + (isRow ? this.looks.offsetHeight + 10 : 12);
     else box.w = Math.min(box.w, side - box.y - 4);
     this.sizeStage(this.layout);
     this.mix.style = `left:${box.x}px;top:${box.y}px;width:${box.w}px;height:${box.w}px`;
     this.picture.style = `left:0;top:0;width:${side}px;height:${high}px`;
+    this.placeBox();
+  }
+
+  // In a row the box of the present look, and above it who asks.
+  placeBox() {
+    this.layout.box.x = this.boxLeft(this.row);
+    this.layout.question.x = this.layout.box.x;
+    this.asked = this.layQuestion();
+  }
+
+  boxLeft(row) {
+    const { isRow, left, box, gap } = this.layout;
+    return isRow ? left + row * (box.w + gap) : left;
   }
 
   cellAt({ clientX, clientY }) {
@@ -201,24 +221,26 @@ export class PictureScene extends ScenePlayer {
     const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
     this.drawCells(progress, scores, weights);
+    if (layout.isRow && !this.isEven) this.drawRow();
     this.drawQuestion();
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
     if (progress.take > 0) this.drawTiles(progress, weights);
-    if (progress.say > 0) this.drawAnswer(progress);
+    if (progress.say > 0 && (!layout.isRow || this.isEven)) this.drawAnswer(progress);
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
     this.write(progress, scores, weights);
   }
 
   write(progress, scores, weights) {
-    const { data, over } = this, caption = this.captionOf(progress, scores, weights);
+    const { data, over, layout } = this, caption = this.captionOf(progress, scores, weights);
     this.writeTime(caption);
     if (progress.say > 0.5) this.nSaid = Math.max(this.nSaid, this.row + 1);
     this.lookButtons.forEach((node, row) => {
-      const { label, answer } = data.looks[row], said = answer ? (row < this.nSaid ? answer[0][0] : "·") : label;
-      if (node.textContent !== said) node.textContent = said;
+      const { label, answer } = data.looks[row], [said, share] = (row < this.nSaid && answer?.[0]) || ["·"];
       set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said}` }) });
+      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? asPercent(share) : "\u00a0");
     });
+    this.looks.hidden = layout.isRow && this.isEven;
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
     this.switch.hidden = !data.even;
     this.mix.hidden = !data.canCross || progress.take < 1 || this.isEven;
@@ -232,34 +254,39 @@ export class PictureScene extends ScenePlayer {
     const which = n > 1 ? `Look ${row + 1} of ${n}: ` : "";
     if (name === "asks" && asks) return `${which}${asks}`;
     if (name === "asks") return `${which}${which ? "the" : "The"} question, above all its **pink words**${row ? " and what it has found so far" : ""}, asks **every ${key}**.`;
-    if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The ${this.layout.isDark ? "brighter" : "darker"}, the better it fits.`;
+    if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The bluer, the better it fits.`;
     if (name === "softmax" && this.isEven) return `All ${key}s get the **same weight**, whatever their score.`;
     if (name === "softmax" && sample !== null && progress.call > 0) {
       const less = scores[best].toFixed(1) - scores[sample].toFixed(1), times = Number(Math.exp(less).toPrecision(2));
       return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
     }
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
+    if (name === "takes" && data.ink) {
+      return `Each ${key} hands over its numbers: **area is weight**. Ink: ${asPercent(this.inkedShare(weights.map(() => 1 / weights.length)))} of the picture, **${asPercent(this.inkedShare(weights))}** of what is taken.`;
+    }
     if (name === "takes") {
       const nothing = weights.length > data.grid[0] * data.grid[1] ? weights.at(-1) : 0;
       return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "for which its piece stands: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
-    const [text, share] = this.answers[0], other = (this.isEven ? data.answer : data.even)?.[0][0];
+    const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
-      const whole = data.answer[0][0], evenly = other && other !== whole ? `; with every weight equal, **${other}**` : "";
+      const whole = data.answer[0][0], evenly = data.learned ? `; as learned, **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal, **${other}**` : "";
       return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
-    if (data.learned) return `${data.changed ?? "Where it may not look at what is crossed out,"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
+    if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of ${data.source ?? "that mixture"} comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of ${data.source ? `what **${data.source}** take` : "that mixture"} comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
+  inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }
+
   drawCells(progress, scores, weights) {
-    const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
+    const { pen, layout, data } = this, { tones } = layout, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
     const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...weights.slice(0, n));
     if (progress.score > 0) {
       pen.globalAlpha = (0.55 - 0.25 * progress.soften) * progress.score;
-      pen.fillStyle = layout.ground;
+      pen.fillStyle = tones.ground;
       pen.fillRect(0, 0, layout.side, layout.high);
     }
     for (let index = 0; index < n; index++) {
@@ -267,17 +294,17 @@ export class PictureScene extends ScenePlayer {
       if (scores[index] !== null && progress.score > 0 && progress.soften < 1) {
         const fit = high > low ? (scores[index] - low) / (high - low) : 0.5;
         pen.globalAlpha = progress.score * (1 - progress.soften) * (0.06 + 0.8 * fit * fit);
-        pen.fillStyle = layout.ink;
+        pen.fillStyle = tones.scores;
         pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
       }
       if (progress.soften > 0 && weights[index] > 0) {
         pen.globalAlpha = 0.85 * progress.soften * (weights[index] / strongest) ** CLEARNESS;
-        pen.fillStyle = PINK;
+        pen.fillStyle = tones.weights;
         pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
       }
     }
     pen.globalAlpha = 0.7;
-    Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(255 110 100)" : "rgb(190 30 30)", lineWidth: 1.5 });
+    Object.assign(pen, { strokeStyle: tones.isDark ? "rgb(255 110 100)" : "rgb(190 30 30)", lineWidth: 1.5 });
     pen.beginPath();
     for (const index of data.cut ?? []) {
       const { x, y, w, h } = this.cellOf(index);
@@ -292,10 +319,11 @@ export class PictureScene extends ScenePlayer {
 
   // Where the words of the question stand: in as many lines as they need, in letters that leave room for two.
   layQuestion() {
-    const { layout, data } = this, { words } = data.looks[this.row], { scale, room, least } = layout;
+    const { layout, data } = this, { words } = data.looks[this.row], { scale, room, least, isRow, width } = layout;
     const wide = (size) => words.map(([text]) => this.text(text, 0, 0, size, { weight: 650, alpha: 0 }));
     const all = wide(100).reduce((sum, one) => sum + one + 32, 0) / 100, size = Math.max(Math.min(22 * scale, (1.7 * room) / all), least, 15);
     let { x, y } = layout.question;
+    if (isRow) x = Math.max(0, Math.min(x, width - all * size));
     const left = x;
     const places = wide(size).map((length) => {
       if (x > left && x + length > left + room) { x = left; y += 1.35 * size; }
@@ -312,22 +340,22 @@ export class PictureScene extends ScenePlayer {
     words.forEach(([text, weight], at) => {
       const { x, y, w } = places[at];
       pen.globalAlpha = 0.4 * (weight / largest);
-      pen.fillStyle = PINK;
+      pen.fillStyle = this.layout.tones.weights;
       pen.fillRect(x - 3, y - size * 0.85, w + 6, size * 1.15);
-      this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400 });
+      this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400, hides: this.layout.isRow });
     });
   }
 
   // Where the lines to the regions begin.
   originOfQuestion() {
-    const { question: { x, y }, isStacked, side } = this.layout;
-    return isStacked ? [side / 2, y - 20] : [x - 6, y - 6];
+    const { question: { x, y }, isStacked, isRow, side, box } = this.layout, { size } = this.asked;
+    return isRow ? [box.x + box.w / 2, y - size] : isStacked ? [side / 2, y - 20] : [x - 6, y - 6];
   }
 
   drawAsking({ ask, score }) {
     const { pen, layout, data } = this, n = data.grid[0] * data.grid[1], from = this.originOfQuestion();
     const farthest = Math.hypot(layout.side, layout.side);
-    Object.assign(pen, { strokeStyle: layout.isDark ? "rgb(110 180 230)" : ROLE_COLOURS.query, lineWidth: 1 });
+    Object.assign(pen, { strokeStyle: layout.tones.query, lineWidth: 1 });
     for (let index = 0; index < n; index++) {
       const cell = this.cellOf(index), to = [cell.x + cell.w / 2, cell.y + cell.h / 2];
       const far = Math.hypot(to[0] - from[0], to[1] - from[1]) / farthest, share = clamp((1.5 * ask - 0.4 * far) * 1.3, 0, 1);
@@ -345,27 +373,52 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  // Two regions say what softmax does: the best, and one that is some points below.
+  // Two regions say what softmax does: the best, and one that is some points below. In a row their numbers stand below them.
   drawSamples({ score, call, take }, scores, weights) {
-    const { pen, layout } = this, alpha = clamp(2 * score - 1, 0, 1) * (1 - clamp(20 * take, 0, 1)), side = layout.isNarrow ? 44 : 72 * layout.scale;
-    const size = layout.isNarrow ? 18 : 26 * layout.scale, [, columns] = this.data.grid;
+    const { pen, layout } = this, { tones, isRow, isNarrow, scale, box } = layout, alpha = clamp(2 * score - 1, 0, 1) * (1 - clamp(20 * take, 0, 1));
+    const size = Math.max(isRow ? 17 * scale : isNarrow ? 18 : 26 * scale, layout.least), side = isNarrow ? 44 : 72 * scale, [, columns] = this.data.grid;
     if (this.best >= this.data.grid[0] * columns) return;
     const samples = [this.best, this.sample].filter((index) => index !== null).sort((a, b) => a - b);
     samples.forEach((index, place) => {
-      const cell = this.cellOf(index), isWide = layout.isStacked && !layout.isNarrow;
-      const x = layout.box.x + (isWide ? place * (side + 280 * layout.scale) : 0), y = layout.box.y + (isWide ? 0 : place * (side + 22 * layout.scale));
+      const cell = this.cellOf(index), [x, y] = [box.x, box.y + place * (side + 22 * scale)];
+      const texts = [`score ${minus(scores[index].toFixed(1))}`, ` → ${asPercent(weights[index])}`], style = { weight: 650, hides: isRow };
+      const long = texts.reduce((sum, text) => sum + this.text(text, 0, 0, size, { ...style, alpha: 0 }), 0);
       pen.globalAlpha = alpha;
-      Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
+      Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
       pen.globalAlpha = 0.5 * alpha;
       pen.beginPath();
-      pen.moveTo(cell.x + cell.w, cell.y + cell.h / 2);
-      pen.lineTo(layout.isStacked ? cell.x + cell.w : x, layout.isStacked ? cell.y + cell.h / 2 : y + side / 2);
+      pen.moveTo(cell.x + (isRow ? cell.w / 2 : cell.w), cell.y + (isRow ? cell.h : cell.h / 2));
+      if (isRow) pen.lineTo(cell.x + cell.w / 2, layout.high + 5);
+      else if (!isNarrow) pen.lineTo(x, y + side / 2);
       pen.stroke();
-      this.drawPiece(index, { x, y, w: side, h: side }, this.near, alpha);
-      pen.globalAlpha = 0.6 * alpha;
-      Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 1 }).strokeRect(x, y, side, side);
-      const wide = this.text(`score ${minus(scores[index].toFixed(1))}`, x + side + 14, y + side / 2 + size / 3, size, { weight: 650, alpha });
-      this.text(`→ ${asPercent(weights[index])}`, x + side + 28 + wide, y + side / 2 + size / 3, size, { weight: 650, alpha: alpha * call, colour: layout.isDark ? "rgb(240 124 196)" : PINK });
+      if (!isRow) {
+        this.drawPiece(index, { x, y, w: side, h: side }, this.near, alpha);
+        pen.globalAlpha = 0.6 * alpha;
+        Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(x, y, side, side);
+      }
+      const left = isRow ? Math.min(cell.x, layout.width - long) : x + side + 14, at = isRow ? layout.high + (1 + (isNarrow ? place : 0)) * size : y + side / 2 + size / 3;
+      const wide = this.text(texts[0], left, at, size, { ...style, alpha, colour: tones.scores });
+      this.text(texts[1], left + wide, at, size, { ...style, alpha: alpha * call, colour: tones.weights });
+    });
+  }
+
+  // What looks have taken that have said something, each below where it looked most.
+  drawRow() {
+    const { pen, layout: { box, tones, scale }, asked: { size, places: [{ y }] }, data } = this;
+    data.looks.slice(0, this.nSaid).forEach(({ weights }, row) => {
+      const isPresent = row === this.row, at = { ...box, x: this.boxLeft(row) }, region = this.cellOf(weights.indexOf(Math.max(...weights))), to = [region.x + region.w / 2, region.y + region.h / 2];
+      Object.assign(pen, { globalAlpha: isPresent ? 1 : 0.55, strokeStyle: tones.context, fillStyle: tones.context, lineWidth: isPresent ? 3 : 1.5 });
+      pen.beginPath();
+      pen.moveTo(at.x + at.w / 2, isPresent ? y - size : at.y);
+      pen.lineTo(...to);
+      pen.stroke();
+      pen.beginPath();
+      pen.arc(...to, (isPresent ? 6 : 4) * scale, 0, 7);
+      pen.fill();
+      pen.globalAlpha = 1;
+      if (isPresent) return;
+      pen.drawImage(this.mixtureOf(row), at.x, at.y, at.w, at.w);
+      pen.strokeRect(at.x, at.y, at.w, at.w);
     });
   }
 
@@ -381,6 +434,8 @@ export class PictureScene extends ScenePlayer {
     pen.drawImage(image, sx, sy, sw, sh, x, y, w, h);
     pen.globalAlpha = 1;
   }
+
+  mixtureOf(row) { return (this.mixtures[this.isEven ? "even" : row] ??= this.mixPieces(this.isEven ? this.weights() : this.data.looks[row].weights)); }
 
   // The mean of the regions' pieces, each counted by its weight.
   mixPieces(weights) {
@@ -405,7 +460,7 @@ export class PictureScene extends ScenePlayer {
 
   drawTiles({ take, blend }, weights) {
     const { pen, layout, tiles, data } = this, { box } = layout, n = data.grid[0] * data.grid[1];
-    Object.assign(pen, { strokeStyle: ROLE_COLOURS.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, box.w + 4);
+    Object.assign(pen, { strokeStyle: layout.tones.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, box.w + 4);
     tiles.forEach(({ index, x, y, w, h }, rank) => {
       const share = eased(1.6 * take - (0.6 * rank) / tiles.length, 0, 1);
       if (share <= 0) return;
@@ -416,14 +471,21 @@ export class PictureScene extends ScenePlayer {
         pen.fillStyle = "rgb(128 128 128 / 0.35)";
         pen.fillRect(at.x, at.y, at.w, at.h);
       }
-      if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
+      if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.tones.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && blend < 0.5 && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && blend < 0.5 && !data.ink && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
+    if (data.ink && take >= 1) this.labelInk(`ink ${asPercent(this.inkedShare(weights))}`);
     if (blend <= 0) return;
     pen.globalAlpha = blend;
-    pen.drawImage((this.mixture ??= this.mixPieces(weights)), box.x, box.y, box.w, box.w);
+    pen.drawImage(this.mixtureOf(this.row), box.x, box.y, box.w, box.w);
     pen.globalAlpha = 1;
+  }
+
+  labelInk(text) {
+    const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least);
+    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(box.x + 4, box.y + box.w - 1.4 * size - 4, this.text(text, 0, 0, size, { alpha: 0 }) + 12, 1.4 * size);
+    this.text(text, box.x + 10, box.y + box.w - 0.4 * size - 4, size);
   }
 
   // What is said at last, or at the present look.
@@ -433,13 +495,14 @@ export class PictureScene extends ScenePlayer {
   }
 
   drawAnswer({ say }) {
-    const { layout, answers } = this, { box, scale, isNarrow } = layout;
+    const { layout, answers, data: { source } } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
-    const size = Math.min(isNarrow ? 24 : 34 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
+    const size = Math.min(isNarrow ? 24 : 56 * scale, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
-    const x = box.x + box.w + 18, y = box.y + size;
+    const x = box.x + box.w + 18, y = box.y + size + (source ? 1.2 * small : 0);
+    if (source) this.text(`${source}:`, x, box.y + small, small, { alpha: say });
     answers.slice(0, 3).forEach(([text, share, colour], place) => {
-      const top = y + (place ? size * 0.7 + place * small * 1.6 : 0);
+      const top = y + (place ? (1.5 + 1.5 * place) * small : 0);
       if (!place && colour) {
         this.pen.globalAlpha = say;
         Object.assign(this.pen, { fillStyle: colour, strokeStyle: "rgb(128 128 128)", lineWidth: 1 });
@@ -451,7 +514,7 @@ export class PictureScene extends ScenePlayer {
       }
       const left = x + (!place && colour ? size * 0.85 : 0);
       this.text(place ? others[place - 1] : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
-      if (!place) this.text(asPercent(share), x, top + size * 0.8, small, { alpha: say });
+      if (!place) this.text(asPercent(share), x, top + 1.5 * small, small, { alpha: say });
     });
   }
 
@@ -461,21 +524,14 @@ export class PictureScene extends ScenePlayer {
     if (over >= n) return;
     const cell = this.cellOf(over), size = Math.max(15, layout.least * 0.8), known = progress.soften > 0.5 ? asPercent(weights[over]) : progress.score > 0.5 ? `score ${minus(scores[over]?.toFixed(1) ?? "none")}` : "";
     pen.globalAlpha = 1;
-    Object.assign(pen, { strokeStyle: layout.ink, lineWidth: 2.5 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
+    Object.assign(pen, { strokeStyle: layout.tones.ink, lineWidth: 2.5 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
     const isRight = cell.x + cell.w / 2 < layout.side / 2;
     this.text(known, isRight ? cell.x + cell.w + 6 : cell.x - 6, cell.y + cell.h / 2 + size / 3, size, { weight: 650, hides: true, align: isRight ? "left" : "right" });
   }
 
   // A text, `hides` what is below it by a rim of the ground; returns its width.
-  text(text, x, y, size, { weight = 400, alpha = 1, colour = this.layout.ink, hides = false, align = "left" } = {}) {
-    const { pen, layout } = this;
-    pen.font = `${weight} ${size}px ${this.font}`;
-    if (alpha > 0) {
-      Object.assign(pen, { textAlign: align, globalAlpha: alpha, fillStyle: colour });
-      if (hides) Object.assign(pen, { strokeStyle: layout.ground, lineWidth: 4, lineJoin: "round" }).strokeText(text, x, y);
-      pen.fillText(text, x, y);
-      pen.globalAlpha = 1;
-    }
-    return pen.measureText(text).width;
+  text(text, x, y, size, { weight = 400, alpha = 1, colour = this.layout.tones.ink, hides = false, align = "left" } = {}) {
+    const font = `${weight} ${size}px ${this.font}`;
+    return writeText(this.pen, text, x, y, { font, align, alpha, colour, rim: hides ? this.layout.tones.ground : null, baseline: "alphabetic" });
   }
 }

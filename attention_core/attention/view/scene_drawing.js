@@ -60,6 +60,15 @@ export const clearedPen = (canvas, { width, height }, ratio) => {
   return pen;
 };
 
+// A text, with a rim that hides what is below it; returns its width, also of one that is not seen.
+export const writeText = (pen, text, x, y, { font, align, alpha, colour, rim, baseline }) => {
+  Object.assign(pen, { font, textAlign: align, textBaseline: baseline, globalAlpha: alpha, fillStyle: colour });
+  if (rim && alpha > 0) Object.assign(pen, { strokeStyle: rim, lineWidth: 4, lineJoin: "round" }).strokeText(text, x, y);
+  if (alpha > 0) pen.fillText(text, x, y);
+  pen.globalAlpha = 1;
+  return pen.measureText(text).width;
+};
+
 export class SceneDrawing {
   constructor(canvas) { Object.assign(this, { canvas, queryTitle: "query", pictures: new WeakMap() }); }
 
@@ -337,15 +346,7 @@ export class SceneDrawing {
   // A text, `hides` what is below it by a rim of the ground; returns its width.
   write(text, x, y, { align = "left", size = 16, weight = "400", alpha = 1, hides = false } = {}) {
     const { pen, tones, layout } = this, letters = Math.max(size, layout.smallest - 1);
-    pen.font = `${weight} ${letters}px ${this.font}`;
     if (alpha <= 0 || !text) return 0;
-    Object.assign(pen, { textAlign: align, textBaseline: "middle", globalAlpha: alpha, fillStyle: tones.ink });
-    if (hides) {
-      Object.assign(pen, { strokeStyle: tones.ground, lineWidth: 4, lineJoin: "round" });
-      pen.strokeText(text, x, y);
-    }
-    pen.fillText(text, x, y);
-    pen.globalAlpha = 1;
-    return pen.measureText(text).width;
+    return writeText(pen, text, x, y, { font: `${weight} ${letters}px ${this.font}`, align, alpha, colour: tones.ink, rim: hides ? tones.ground : null, baseline: "middle" });
   }
 }

@@ -1,14 +1,20 @@
 // Pieces of a picture laid side by side in a square of side 1, each with an area that is its weight.
 // Source: Bruls et al. 2000, "Squarified treemaps", section 3.1.
-const LEAST = 0.0008;  // weight below which a piece is too small to be seen
+const LEAST = 0.0002;  // weight below which a piece is too small to be seen
 
-// The tiles { index, x, y, w, h } of weights, the largest first.
-export const tilesOf = (weights) => {
+// The tiles { index, x, y, w, h } of weights, the largest first; those of `groups`, 1 for each that is in it, lie on the left.
+export const tilesOf = (weights, groups = []) => {
   const order = [...weights.keys()].filter((index) => weights[index] >= LEAST).sort((a, b) => weights[b] - weights[a]);
-  const whole = order.reduce((sum, index) => sum + weights[index], 0), tiles = [];
-  let free = { x: 0, y: 0, w: 1, h: 1 }, at = 0;
+  const sumOf = (some) => some.reduce((sum, index) => sum + weights[index], 0), whole = sumOf(order), areaOf = (index) => weights[index] / whole;
+  const first = order.filter((index) => groups[index]), rest = order.filter((index) => !groups[index]), wide = sumOf(first) / whole;
+  return [...tilesIn({ x: 0, y: 0, w: wide, h: 1 }, first, areaOf), ...tilesIn({ x: wide, y: 0, w: 1 - wide, h: 1 }, rest, areaOf)];
+};
+
+const tilesIn = (place, order, areaOf) => {
+  const tiles = [];
+  let free = place, at = 0;
   while (at < order.length) {
-    const side = Math.min(free.w, free.h), row = rowOf(order.slice(at).map((index) => weights[index] / whole), side);
+    const side = Math.min(free.w, free.h), row = rowOf(order.slice(at).map(areaOf), side);
     const area = row.reduce((sum, one) => sum + one, 0), deep = area / side, isUpright = free.w >= free.h;
     let along = 0;
     for (const one of row) {

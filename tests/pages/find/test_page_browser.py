@@ -40,17 +40,19 @@ def test_the_pad_lies_over_the_picture_and_is_seen_while_one_draws(visitor):
     assert [one[side] for side in ("x", "y", "width")] == pytest.approx([other[s] for s in ("x", "y", "width")], abs=2)
     frame = visitor.locator(".st-key-find_canvas_frame")
     expect(frame).to_have_css("opacity", "0")
+    expect(visitor.get_by_text("draw here")).to_be_visible()
     visitor.mouse.move(one["x"] + 20, one["y"] + 20)
     visitor.mouse.down()
     expect(frame).to_have_css("opacity", "1")
     visitor.mouse.move(one["x"] + 60, one["y"] + 60)
     visitor.mouse.up()
     expect(frame).to_have_css("opacity", "0")
+    expect(visitor.get_by_text("draw here")).to_be_hidden()
 
 
 def test_every_weight_is_made_equal_and_stays_so_in_the_link(visitor):
     visitor.get_by_role("button", name="scores").click()
-    expect(visitor.locator(SAY)).to_have_text("Each region gets a score. The darker, the better it fits.")
+    expect(visitor.locator(SAY)).to_have_text("Each region gets a score. The bluer, the better it fits.")
     visitor.get_by_role("button", name="all equal").click()
     expect(visitor.locator(SAY)).to_contain_text("With every weight equal it says “1” (22%); as learned, “4”.")
     visitor.wait_for_url(re.compile("even=1"))

@@ -122,6 +122,8 @@ def test_a_click_lets_a_pixel_ask_and_dragging_draws(visitor):
 def test_every_weight_is_made_equal_and_all_ten_digits_are_read_both_ways(visitor):
     visitor.get_by_role("button", name="asks", exact=True).click()
     expect(visitor.locator(SAY)).to_contain_text("The framed pixel asks every pixel")
+    visitor.get_by_role("button", name="takes", exact=True).click()
+    expect(visitor.locator(SAY)).to_contain_text("Ink: 11% of the picture, 48% of what is taken.")
     visitor.get_by_role("button", name="all equal").click()
     expect(visitor.locator(SAY)).to_contain_text("With every weight equal it says “8” (33%); as learned, “7”.")
     visitor.wait_for_url("**even=1**")
@@ -261,3 +263,5 @@ def test_a_region_is_brushed_by_mouse_by_touch_and_by_keys(visitor):
     expect(visitor.get_by_text(re.compile("It no longer looks at"))).to_be_visible()
     visitor.get_by_role("button", name="Draw a digit").click()
     expect(visitor.locator(SAY)).to_contain_text("With the weights as you changed them it says")
+    visitor.get_by_role("button", name="as learned").click()
+    expect(visitor.locator(SAY)).to_contain_text("Out of what all 784 pixels take comes “7”")
