@@ -39,7 +39,7 @@ PAD = Pad(NAME, digit_presets(), first="7")
 STEPS = Stepper(NAME)
 EDITS = EditList(NAME)
 REMARKS = {
-    CanvasRemark.EMPTY: "Draw a digit, or take one below.",
+    CanvasRemark.EMPTY: "Draw a digit on the empty picture, or take one of the ten.",
     CanvasRemark.DOT: "That is a dot. Keep drawing.",
     CanvasRemark.SEVERAL: "This looks like several digits; the network takes all ink as one.",
 }

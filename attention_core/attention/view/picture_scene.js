@@ -9,7 +9,7 @@ import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -473,7 +473,7 @@ export class PictureScene extends ScenePlayer {
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.tones.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && blend < 0.5 && !data.ink && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
     if (data.ink && take >= 1) this.labelInk(`ink ${asPercent(this.inkedShare(weights))}`);
     if (blend <= 0) return;
@@ -483,8 +483,8 @@ export class PictureScene extends ScenePlayer {
   }
 
   labelInk(text) {
-    const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least);
-    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(box.x + 4, box.y + box.w - 1.4 * size - 4, this.text(text, 0, 0, size, { alpha: 0 }) + 12, 1.4 * size);
+    const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least), wide = this.text(text, 0, 0, size, { alpha: 0 }) + 12;
+    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(box.x + 4, box.y + box.w - 1.4 * size - 4, wide, 1.4 * size);
     this.text(text, box.x + 10, box.y + box.w - 0.4 * size - 4, size);
   }
 
