@@ -63,11 +63,12 @@ def attention_data(traced: TracedTranslation, text: str, can_change: bool = Fals
 
 
 def _words_alone(traced: TracedTranslation, text: str) -> dict[str, Any]:
-    view, glosses = traced.view, core.word_glosses(traced, text)
+    keys, joined = core.source_keys(read_source(text))
     return {
-        "keys": view.source,
-        "queries": view.target,
-        "glosses": glosses,
+        "keys": keys,
+        "joinedKeys": joined,
+        "queries": traced.view.target,
+        "glosses": core.word_glosses(traced, text),
         "nouns": core.NOUNS,
         "scores": None,
         "weights": None,

@@ -1,5 +1,6 @@
 """A translation as a scene: what every French word asks, and what would be said were it to look elsewhere."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from attention_core.data.pieces import END, START, load_vocabulary, strip_space_
 from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
 from attention_core.device import device_of, to_array
 from attention_core.inference.glosses import english_below, english_lost, french_unfounded, is_french_word
-from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation
+from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation, read_source
 from attention_core.models.transformer import edited
 from attention_core.models.translator import CanTranslate, DecoderState
 
@@ -75,15 +76,24 @@ def translation_scene(
     traced: TracedTranslation, head: int, answers: list[list[Answer]], sentence: str
 ) -> dict[str, Any]:
     """Return the data of a scene in which each French word is a query; `answers` are those at its first piece."""
-    view = traced.view
-    keys, firsts = [*traced.trace.story.key_axis.labels], [*view.first_key, traced.trace.n_keys]
-    for word, first, stop in zip(view.source, firsts, firsts[1:], strict=False):
-        if stop - first == 1:  # else its pieces have labels of their own
-            keys[first] = word
+    view, (keys, joined) = traced.view, source_keys(read_source(sentence))
     data = scene_data(
-        traced.trace, head, queries=view.first_piece, query_labels=view.target, key_labels=keys, nouns=NOUNS
+        traced.trace,
+        head,
+        queries=view.first_piece,
+        query_labels=view.target,
+        key_labels=keys,
+        nouns=NOUNS,
+        joined_keys=joined,
     )
     return data | {"answers": answers, "glosses": word_glosses(traced, sentence)}
+
+
+def source_keys(source: SourceSentence) -> tuple[list[str], list[int]]:
+    """Return the labels of a sentence's pieces, a whole word's as typed, and which of them go on with a word."""
+    n_pieces, words, word_of = Counter(source.word_of), source.word_labels, source.word_of
+    labels = [words[word] if n_pieces[word] == 1 else label for word, label in zip(word_of, source.labels, strict=True)]
+    return labels, [index for index in range(1, len(word_of)) if word_of[index] == word_of[index - 1]]
 
 
 def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
@@ -103,12 +113,12 @@ def words_lost(traced: TracedTranslation, sentence: str) -> list[str]:
 def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
     """Return what a translator says that has one vector alone, and what of the sentence is lost in it."""
     value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
-    lost = words_lost(single, sentence)
+    lost, source = words_lost(single, sentence), read_source(sentence)
     return {
         "words": words,
         "glosses": word_glosses(single, sentence),
         "wrong": french_unfounded(words[:-1], sentence),
-        "lost": [index for index, word in enumerate(single.view.source) if word in lost],
+        "lost": [index for index, word in enumerate(source.word_of) if source.word_labels[word] in lost],
         "english": IN_ENGLISH.get(text),
         "lostText": LOST.get((sentence, text)) or ", ".join(dict.fromkeys(lost)),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],

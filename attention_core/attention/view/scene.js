@@ -2,7 +2,7 @@
 // while that happens; once on arrival, then it rests and belongs to the visitor, who takes another query, crosses a key out
 // or drags its column. `tell` hears of that: { row }, { row, cut, weight }, { even } or { focus }.
 import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
-import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
+import { percentsOf, SceneDrawing, tonesOn, wholePercent } from "./scene_drawing.js";
 import { ScenePlayer } from "./scene_player.js";
 import { SceneLayout } from "./scene_layout.js";
 import { STEP_NAMES, Timeline } from "./scene_steps.js";
@@ -79,7 +79,7 @@ export class SceneView extends ScenePlayer {
   // Anew: words, columns, steps and switch.
   build() {
     const { keys, queries, vector, weights } = this.data, canChange = (this.canChange = Boolean(this.data.canChange && weights));
-    this.written = null;
+    Object.assign(this, { written: null, names: keys.map((key, index) => this.nameOf(key, index)) });
     this.words.replaceChildren();
     this.keys = keys.map((label) => {
       const node = make(this.words, canChange ? "button" : "span", "key");
@@ -88,6 +88,7 @@ export class SceneView extends ScenePlayer {
     });
     this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
     this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, shown(label)));
+    for (const [nodes, joined] of [[this.keys, this.data.joinedKeys], [this.queries, this.data.joinedQueries]]) this.glue(nodes, joined);
     this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", shown(label)));
     this.glosses = this.glossesOf(this.data.glosses);
     this.otherGlosses = this.glossesOf(vector?.glosses);
@@ -97,6 +98,23 @@ export class SceneView extends ScenePlayer {
     this.buildSteps(this.timeline);
     this.buildSwitch();
     this.layOut();
+  }
+
+  // Tokens of one word are one: those joined go on with the one before.
+  glue(nodes, joined = []) {
+    nodes.forEach((node, index) => {
+      const [isJoined, goesOn] = [joined.includes(index), joined.includes(index + 1)];
+      if (isJoined || goesOn) node.dataset.piece = !isJoined ? "first" : goesOn ? "middle" : "last";
+    });
+  }
+
+  // What captions call the keys: a piece of a word is told with the word.
+  nameOf(key, index) {
+    const { keys, joinedKeys: joined = [] } = this.data;
+    let [first, end] = [index, index + 1];
+    while (joined.includes(first)) first--;
+    while (joined.includes(end)) end++;
+    return end - first > 1 ? `${key}” in “${keys.slice(first, end).join("")}` : shown(key);
   }
 
   // What words mean, below them.
@@ -168,12 +186,12 @@ export class SceneView extends ScenePlayer {
 
   // Places of all words for the width that there is.
   layOut() {
-    const { keys, queries, glosses, vector } = this.data, { width, least, ink, ground } = this.measureFrame();
+    const { keys, queries, glosses, vector, joinedKeys, joinedQueries } = this.data, { width, least, ink, ground } = this.measureFrame();
     this.tones = tonesOn(ink, ground);
     const pen = this.canvas.getContext("2d");
     pen.font = `500 100px ${this.font}`;
     const measure = (text) => pen.measureText(shown(text)).width / 100;
-    const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least }));
+    const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least, joinedKeys, joinedQueries }));
     const other = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
     layout.height = Math.max(layout.height, (other?.bottom ?? 0) + 6);
     this.sizeStage(layout);
@@ -184,6 +202,7 @@ export class SceneView extends ScenePlayer {
     this.glosses.forEach((node, index) => placeWord(node, layout.queries.belows[index], layout.glossSize));
     this.otherGlosses.forEach((node, index) => placeWord(node, other.belows[index], layout.glossSize));
     this.middle = null;
+    this.reserveRoom(vector ? [captionOf("vector", this.data, { progress: { press: 1, lost: 1 } })] : []);
   }
 
   hidden(row = this.row) { return this.data.scores[row].map((score) => score === null); }
@@ -215,7 +234,7 @@ export class SceneView extends ScenePlayer {
       const odds = [[word, said[1]], ...others.map(([text, share]) => [named(text), share])];
       return {
         word, probability: said[1], isNear, rival: others.find(([, share]) => share > said[1])?.[0],
-        odds: odds.map(([text, share]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(share)}`),
+        odds: odds.map(([text, share]) => `${isMark(text) ? `“${text}”` : text} ${about}${wholePercent(share)}`),
       };
     };
     if (this.isEven && !data.isEven) return answerOf(equal?.[row]);
@@ -301,8 +320,14 @@ export class SceneView extends ScenePlayer {
   }
 
   play() {
+    if (this.isOver()) this.pace = 1;
     if (this.isApart) this.time = 0;
     super.play();
+  }
+
+  playStep(index) {
+    this.pace = 1;
+    super.playStep(index);
   }
 
   begin() { Object.assign(this, { isApart: false, fade: 0, middle: this.goalMiddle() }); }
@@ -344,7 +369,7 @@ export class SceneView extends ScenePlayer {
     this.write();
   }
 
-  captionOf(step) { return captionOf(step, this.data, this.state); }
+  captionOf(step) { return captionOf(step, { ...this.data, keys: this.names }, this.state); }
 
   // Words, caption and controls follow what is drawn; only what changes is written.
   write() {

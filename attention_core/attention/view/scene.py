@@ -26,6 +26,7 @@ def scene_data(
     query_labels: Sequence[str] | None = None,
     key_labels: Sequence[str] | None = None,
     nouns: tuple[str, str] = ("query", "key"),
+    joined_keys: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Return what scene.js reads of a head, as JSON has it; without what a model answers.
 
@@ -36,6 +37,7 @@ def scene_data(
         query_labels: their labels, None = those of the trace.
         key_labels: those of all keys, None = those of the trace.
         nouns: what a query and a key are called.
+        joined_keys: those that go on with the word of the key before.
 
     Raises:
         ValueError: the trace has no softmax, of whose halves the scene makes two pictures.
@@ -52,6 +54,7 @@ def scene_data(
         "queries": [str(labels[row]) for row in rows] if query_labels is None else [*query_labels],
         "query": 0,
         "nouns": nouns,
+        "joinedKeys": [*joined_keys],
         "scores": [_scores(*row) for row in zip(scores, masked, strict=True)],
         "weights": [_weights(row) for row in weights],
         "axes": [trace.story.query_axis.name, trace.story.key_axis.name],

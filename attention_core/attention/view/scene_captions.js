@@ -1,5 +1,5 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
-import { asPercent } from "./prelude.js";
+import { wholePercent } from "./scene_drawing.js";
 
 const SHARP = 0.995, MANY = 10;
 
@@ -30,7 +30,7 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 
 // What is said, how likely it is, and what would be likelier.
 export const saidOf = ({ word, probability, isNear, rival }) => {
-  const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
+  const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${wholePercent(probability)})`;
   return `**${word}**${likely}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
@@ -43,7 +43,7 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   const cut = state.cut.map((index) => quoted(keys[index]));
   if (cut.length) return `Without ${cut.slice(0, 3).join(", ")}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
-  if (!canChange) return `Out of that mixture ${comes}${data.vector?.lost.includes(first) ? ` One vector has lost **${keys[first]}**.` : ""}`;
+  if (!canChange) return `Out of that mixture ${comes}${data.vector?.lost.includes(first) ? ` One vector has lost **${quoted(keys[first])}**.` : ""}`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
   return `Out of that mixture ${comes}${invite}`;
 };

@@ -32,6 +32,9 @@ export const tonesOn = (ink, ground) => {
   };
 };
 
+// A share in whole percents.
+export const wholePercent = (share) => (share > 0 && share < 0.005 ? "<1%" : share < 1 && share >= 0.995 ? ">99%" : `${Math.round(100 * share)}%`);
+
 // Weights as texts, in whole percents; equal ones as a fraction.
 export const percentsOf = (weights) => {
   const positive = weights.filter((weight) => weight > 0), isEven = positive.length > 1 && Math.max(...positive) - Math.min(...positive) < 1e-4;

@@ -3,28 +3,30 @@
 import { clamp } from "./prelude.js";
 
 export const NARROW = 560;
-const SMALLEST = 14, MANY = 16;
+const SMALLEST = 14, MANY = 16, SMALLEST_CELL = 36, RIM = 8;
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const isJoint = (sides) => sum(sides) < 2;  // with a neighbour that is of the same word
 
 // The largest size of letters at which words fit a line, each with some room beside it.
 const fittingSize = (lengths, room, beside, largest) =>
-  clamp((room - beside * lengths.length) / lengths.reduce((sum, length) => sum + length, 0), SMALLEST, largest);
+  clamp((room - beside * lengths.length) / sum(lengths), SMALLEST, largest);
 
-// Words in lines, each in the middle; `height` is that of a line.
-export const inLines = (widths, gap, room, top, height) => {
-  const lines = [[]];
+// Words in lines, each in the middle; `height` is that of a line. Those `joined` go on with the word before them.
+export const inLines = (widths, gap, room, top, height, joined = []) => {
+  const lines = [[]], gapBefore = (index) => (joined.includes(index) ? 0 : gap);
   let used = 0;
   widths.forEach((width, index) => {
     if (used + width > room && used) { lines.push([]); used = 0; }
     lines.at(-1).push(index);
-    used += width + gap;
+    used += width + gapBefore(index + 1);
   });
   const places = [];
   lines.forEach((line, number) => {
-    const total = line.reduce((sum, index) => sum + widths[index] + gap, -gap);
+    const total = line.reduce((sum, index) => sum + widths[index] + gapBefore(index), -gapBefore(line[0]));
     let x = Math.max(0, (room - total) / 2);
     for (const index of line) {
       places[index] = { x, y: top + number * height, w: widths[index] };
-      x += widths[index] + gap;
+      x += widths[index] + gapBefore(index + 1);
     }
   });
   return { places, bottom: top + lines.length * height };
@@ -32,17 +34,21 @@ export const inLines = (widths, gap, room, top, height) => {
 
 export class SceneLayout {
   // `glosses` are what queries mean, if they are there, `measure` gives the length of a text in letters of one pixel, `least`
-  // is the smallest letters of a lecture; with `values` it is a table, of rows at any width.
-  constructor({ width, keys, values, header, queries, glosses, measure, least }) {
+  // is the smallest letters of a lecture; with `values` it is a table, of rows at any width. `joinedKeys` and `joinedQueries`
+  // go on with the word before them.
+  constructor({ width, keys, values, header, queries, glosses, measure, least, joinedKeys = [], joinedQueries = [] }) {
     const isCrowded = keys.length > MANY, [cell, beside] = isCrowded ? [32, 8] : [40, 14];
-    Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf: (length, size) => Math.max(cell, length * size + beside) });
-    const letters = Math.max(SMALLEST, least), needed = keys.reduce((sum, key) => sum + this.cellOf(measure(key), letters), 70);
+    const sidesOf = (index) => [joinedKeys.includes(index) ? 0 : 1, joinedKeys.includes(index + 1) ? 0 : 1];
+    const besideOf = (index) => sidesOf(index).map((side) => (side * beside) / 2);
+    const cellOf = (length, size, index) => Math.max(isJoint(sidesOf(index)) ? SMALLEST_CELL : cell, length * size + sum(besideOf(index)));
+    Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf, sidesOf, besideOf });
+    const letters = Math.max(SMALLEST, least), needed = 70 + sum(keys.map((key, index) => cellOf(measure(key), letters, index)));
     const isNarrow = Boolean(values) || width < NARROW || needed > width;
     Object.assign(this, { isNarrow, labels: queries, glosses, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys, values, header);
     else this.standInColumns(width, keys);
     this.glossSize = Math.max(isNarrow ? SMALLEST : 18 * this.scale, this.smallest);
-    this.queries = this.wordsBelow(queries, glosses);
+    this.queries = this.wordsBelow(queries, glosses, joinedQueries);
     this.height = this.queries.bottom + 6;
   }
 
@@ -51,21 +57,25 @@ export class SceneLayout {
 
   standInColumns(width, keys) {
     const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));
-    const left = this.leftOf(scale, this.labels), cellsOf = (letters) => lengths.map((length) => this.cellOf(length, letters));
+    const left = this.leftOf(scale, this.labels), cellsOf = (letters) => lengths.map((length, index) => this.cellOf(length, letters, index));
     let size = Math.max(fittingSize(lengths, width - left, 14, 32 * scale), this.smallest);
-    while (size > this.smallest && cellsOf(size).reduce((sum, cell) => sum + cell, left) > width) size = Math.max(this.smallest, size - 1);
+    while (size > this.smallest && left + sum(cellsOf(size)) > width) size = Math.max(this.smallest, size - 1);
     const natural = cellsOf(size);
-    const needed = natural.reduce((sum, cell) => sum + cell, left), spare = Math.max(0, width - needed) / this.n;
+    const needed = left + sum(natural), spare = Math.max(0, width - needed) / sum(natural.flatMap((_, index) => this.sidesOf(index)));
     const base = 178 * scale, wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
     let x = left;
     Object.assign(this, { left, size, width: Math.max(width, needed), base, long: 136 * scale, room: 70 * scale, box, numberSize: [] });
     this.cells = natural.map((room, index) => {
-      const cell = { x: x + (room + spare) / 2, w: room + spare };
-      x += cell.w;
+      const sides = this.sidesOf(index), [before, after] = this.besideOf(index).map((beside, side) => beside + spare * sides[side]);
+      const letters = room - sum(this.besideOf(index)), cell = { x: x + before + letters / 2, w: letters + 2 * Math.min(before, after), letters };
+      x += before + letters + after;
       this.numberSize[index] = Math.max(clamp(0.36 * this.columnWidth(cell), 13, 21 * scale), Math.min(this.smallest, 18));
       return cell;
     });
-    this.words = this.cells.map((cell) => ({ x: cell.x - cell.w / 2 + 2, y: base + 5, w: cell.w - 4, h: wordHeight }));
+    this.words = this.cells.map(({ x: middle, w, letters }, index) => {
+      const sides = this.sidesOf(index), [before, after] = isJoint(sides) ? sides.map((side) => letters / 2 + RIM * side) : [w / 2 - 2, w / 2 - 2];
+      return { x: middle - before, y: base + 5, w: before + after, h: wordHeight };
+    });
     this.strips = this.cells.map((cell) => ({ x: cell.x - this.stripWidth(cell) / 2, y: stripTop, w: this.stripWidth(cell), h: 17 * scale }));
     this.boxTop = stripTop + 17 * scale + 104 * scale;
     this.below = this.boxTop + box.h + 14 * scale;
@@ -89,15 +99,16 @@ export class SceneLayout {
   }
 
   // The places of words in the line of queries, and of what they mean; those of another network's words, too.
-  wordsBelow(labels, glosses = []) {
+  wordsBelow(labels, glosses = [], joined = []) {
     const { isNarrow, scale, glossSize } = this, lengths = labels.map((label) => Math.max(0.9, this.measure(label)));
     const largest = isNarrow ? 19 : 32 * scale, beside = isNarrow ? 12 : 26;
     const size = Math.max(isNarrow ? (this.querySize ?? 18) : fittingSize(lengths, this.width, beside, largest), isNarrow ? 0 : 19 * scale, this.smallest);
     const widths = lengths.map((length, index) => {
-      return Math.max(length * size, glosses[index] ? this.measure(glosses[index]) * glossSize : 0) + (isNarrow ? 10 : 16);
+      const nSides = 2 - joined.includes(index) - joined.includes(index + 1), rim = (isNarrow ? 5 : RIM) * nSides;
+      return Math.max(length * size, glosses[index] ? this.measure(glosses[index]) * glossSize : 0) + rim;
     });
     const high = Math.round(size * 1.5) + 2, below = glosses.some(Boolean) ? Math.round(1.35 * glossSize) : 0;
-    const { places, bottom } = inLines(widths, isNarrow ? 2 : 8, this.width, this.below, high + below + 4);
+    const { places, bottom } = inLines(widths, isNarrow ? 2 : 8, this.width, this.below, high + below + 4, joined);
     const belows = places.map((place) => ({ ...place, y: place.y + high, h: below }));
     return { size, places: places.map((place) => ({ ...place, h: high })), belows, bottom };
   }

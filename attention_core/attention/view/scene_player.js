@@ -30,10 +30,25 @@ export class ScenePlayer {
     new ResizeObserver(() => { if (this.frame.clientWidth !== this.frameWidth) this.redraw(); }).observe(this.frame);
     whenDarkOrLight(root, this.redraw);
     this.onLectureKey = (event) => { if (root.isConnected && root.checkVisibility()) this.hearKey(event); };
+    this.onPageKey = (event) => this.hearPageKey(event);
     window.addEventListener("lecturekey", this.onLectureKey);
+    window.addEventListener("keydown", this.onPageKey, true);
   }
 
-  leave() { window.removeEventListener("lecturekey", this.onLectureKey); }
+  leave() {
+    window.removeEventListener("lecturekey", this.onLectureKey);
+    window.removeEventListener("keydown", this.onPageKey, true);
+  }
+
+  // Where nothing has the focus, arrow keys lead through the scene as long as it is in sight and not over.
+  hearPageKey(event) {
+    const isMine = event.target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key) && !window.lecture?.on;
+    const hasModifier = event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+    if (!isMine || hasModifier || !this.timeline || this.isCovered || !this.root.isConnected) return;
+    if (event.key === "ArrowRight" && this.isOver()) return;
+    const { top, bottom, height } = this.frame.getBoundingClientRect(), middle = (top + bottom) / 2;
+    if (height && middle > 0 && middle < innerHeight) this.press(event);
+  }
 
   // In a lecture a remote control ends what plays where it would rest, then goes on from stage to stage; the space bar stops it.
   hearKey(event) {
@@ -113,6 +128,15 @@ export class ScenePlayer {
   sizeStage({ width, height, isNarrow }) {
     for (const node of [this.stage, this.canvas]) set(node, { style: `width:${width}px;height:${height}px` });
     this.root.classList.toggle("narrow", isNarrow);
+  }
+
+  // Room for the longest of these sentences, so that nothing moves when it comes.
+  reserveRoom(sentences) {
+    const { say } = this;
+    say.style.minHeight = "";
+    const heights = sentences.map((text) => { writeMarked(say, text); return say.offsetHeight; });
+    if (heights.length) say.style.minHeight = `${Math.max(...heights) / parseFloat(getComputedStyle(say).fontSize)}em`;
+    this.caption = null;
   }
 
   pointOf(event) { return pointIn(this.stage, event); }

@@ -43,7 +43,7 @@ def test_playing_walks_to_the_end_and_stops(visit, app_url):
 def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     page = visit(f"{app_url}/{ENTRY.url_path}")
     say, switch = page.locator(".scene .say"), page.get_by_role("group", name="What is handed over")
-    expect(say).to_contain_text("One vector has lost husband")
+    expect(say).to_contain_text("One vector has lost “husband”")
     settle(page)
     switch.get_by_role("button", name="without attention").click()
     expect(say).to_contain_text("My car bought a red newspaper")

@@ -117,6 +117,43 @@ def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys
     expect(say(page)).to_contain_text("red is lost")
 
 
+def test_arrow_keys_reach_a_scene_in_sight_where_nothing_has_the_focus(opened):
+    page = opened()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[aria-current]")).to_have_text("takes")
+    page.evaluate(f"{VIEW}.root.getRootNode().activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[aria-current]")).to_have_text("softmax")
+
+
+def test_what_was_typed_plays_fast_once_and_again_at_the_usual_pace(opened, dot):
+    page = opened(motion="no-preference", clock=True)
+    page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"keys": [*dot[1]["keys"][:-1], "stop"]})
+    page.clock.fast_forward(700)
+    paces = []
+    for _ in range(2):
+        page.clock.fast_forward(1000)
+        paces.append(page.evaluate(f"{VIEW}.time"))
+        page.evaluate(f"{VIEW}.stop()")
+        page.evaluate(f"{VIEW}.show({VIEW}.timeline.end)")
+        page.evaluate(f"{VIEW}.button.click()")
+    assert paces[0] > 2 * paces[1] > 0
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_pieces_of_a_word_touch_and_captions_name_the_word(opened, dot, width):
+    pieces = ["The", "re", "d", *dot[1]["keys"][3:]]
+    page = opened(width, data=dot[1] | {"keys": pieces, "joinedKeys": [2], "canChange": False})
+    first, last, other = (page.locator(".key").nth(index).bounding_box() for index in (1, 2, 3))
+    if width > 1000:
+        assert abs(first["x"] + first["width"] - last["x"]) < 1
+        assert other["x"] - last["x"] - last["width"] > 5
+    else:
+        assert last["y"] - first["y"] - first["height"] <= 10, "one ground reaches from piece to piece"
+    page.get_by_role("button", name="softmax").click()
+    expect(say(page)).to_contain_text("“re” in “red” leads")
+
+
 def test_another_query_asks_at_once_and_python_hears_of_it(opened, dot):
     page, (traced, _) = opened(), dot
     query(page, "voiture").click()
