@@ -137,8 +137,9 @@ def heads_chart(
     chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
+    has_bar: bool = True,
 ) -> Chart:
-    """Draw every head of every layer; queries downwards, keys to the right.
+    """Draw every head of every layer; queries downwards, keys to the right, with a colour bar or without.
 
     Notes are what the tooltip says of each layer and head; the chosen (layer, head) is framed, those that are off
     are crossed out; a point selection over heads has the fields layer and head.
@@ -161,7 +162,7 @@ def heads_chart(
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
     above, beside = _names(pictures, right, down)
     spec = _heads_chart(
-        bar=Bar.of(pictures.ramp, BAR, 200),
+        bar=Bar.of(pictures.ramp, BAR, 200) if has_bar else None,
         picture_size=(pictures.width, pictures.height),
         select=select,
         size=(width, height),
@@ -169,7 +170,7 @@ def heads_chart(
     return Chart(
         spec,
         {
-            "bar": layers.bar_data(pictures.ramp),
+            **({"bar": layers.bar_data(pictures.ramp)} if has_bar else {}),
             "image": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
             "edges": rectangles(left, top, pictures.width, pictures.height),
             "above": above,
@@ -182,12 +183,14 @@ def heads_chart(
 
 
 @compiled
-def _heads_chart(bar: Bar, picture_size: tuple[int, int], select: str | None, size: tuple[int, int]) -> alt.LayerChart:
+def _heads_chart(
+    bar: Bar | None, picture_size: tuple[int, int], select: str | None, size: tuple[int, int]
+) -> alt.LayerChart:
     space, (across, down) = layers.corners(*size), picture_size
     small: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
     ticks = "datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : data('bar')[1].name"
     drawing = [
-        layers.bar_layer(bar, labelExpr=ticks, titleLimit=400),
+        *([layers.bar_layer(bar, labelExpr=ticks, titleLimit=400)] if bar else []),
         layers.images("image", space, smooth=True),  # narrow pages shrink it
         named("edges").mark_rect(**EDGE).encode(**space),
         layers.texts("above", space, **small),

@@ -93,7 +93,12 @@ def source_keys(source: SourceSentence) -> tuple[list[str], list[int]]:
     """Return the labels of a sentence's pieces, a whole word's as typed, and which of them go on with a word."""
     n_pieces, words, word_of = Counter(source.word_of), source.word_labels, source.word_of
     labels = [words[word] if n_pieces[word] == 1 else label for word, label in zip(word_of, source.labels, strict=True)]
-    return labels, [index for index in range(1, len(word_of)) if word_of[index] == word_of[index - 1]]
+    return labels, joined_pieces(word_of)
+
+
+def joined_pieces(word_of: Sequence[int]) -> list[int]:
+    """Return which pieces go on with the word of the piece before; `word_of` is the word of each."""
+    return [index for index in range(1, len(word_of)) if word_of[index] == word_of[index - 1]]
 
 
 def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:

@@ -18,7 +18,6 @@ from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import clickable, draw_chart
 from ui.job_queue import run_once
-from ui.layout import section
 from ui.player import Stepper, StepStyle, show_numbers
 from ui.state import Field, controlled, whole_number
 
@@ -179,30 +178,25 @@ def cached_with_run(run: ModelRun, key: Hashable, compute: Callable[[], Result])
     return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), key, compute)
 
 
-WIDTH, HEIGHT = 700, 265
+WIDTH, HEIGHT = 380, 160
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
-LARGEST, LEGIBLE, SMALLEST = 150, 48, 12  # screen pixels of one picture; below the smallest the chart is scrolled
+LARGEST, LEGIBLE, SMALLEST = 150, 26, 12  # screen pixels of one picture; below the smallest the chart is scrolled
 HEAD_CELL, WIDEST = 38, 560
 """Of one number for every head: of a cell where there is room, so that it can be read, and of all."""
 
 
 def glance(run: ModelRun) -> None:
-    """Draw all heads of the chosen kind of attention, and what chooses among them."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
-        with st.container(width="stretch"):
-            section("Every head of every layer")
-        selection = choose_head(run)
+    """Draw all heads of the chosen kind of attention; a click chooses one."""
+    selection = chosen(run)
     with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
-    caption = "Each picture is a head: queries down, keys across. Click one."
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
-        caption += " Each pixel stands for several tokens and shows the largest of them."
+        st.caption("Each pixel stands for several tokens and shows the largest of them.")
     if pictures.n_rows < pictures.n_queries:
-        caption += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."
-    st.caption(caption)
+        st.caption(f"{pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it.")
 
 
-def choose_head(run: ModelRun) -> Selection:
+def choose_head(run: ModelRun, has_label: bool = True) -> Selection:
     """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first."""
     selection, groups = chosen(run), run.groups
     if len(groups) > 1:
@@ -230,17 +224,20 @@ def choose_head(run: ModelRun) -> Selection:
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
         format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}".replace(" on the", ""),
         width=330,
+        label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
     return selection
 
 
-def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, takes_click: bool = False) -> Mosaic:
+def glance_picture(
+    run: ModelRun, framed: Selection, *, width: int = WIDTH, height: int = HEIGHT, takes_click: bool = False
+) -> Mosaic:
     """Draw all heads of a kind of attention, one of them framed; returns what was drawn."""
     layers = run.groups[framed.group]
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
-    size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
+    size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, height // len(layers) - gap)))
     key = "mosaic", framed.group, size
     pictures = cached_with_run(run, key, lambda: mosaic(layers, size=size))
     off = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads) if is_off(trace, head)]
@@ -252,7 +249,9 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     def choose_clicked(head: dict[str, Any]) -> None:
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
-    chart = heads_chart(pictures, notes, chosen=frame, off=off, select="head" if takes_click else None)
+    chart = heads_chart(
+        pictures, notes, chosen=frame, off=off, select="head" if takes_click else None, has_bar=not takes_click
+    )
     clicks = clickable(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
     draw_chart(chart, width="content", alt=description + "; click one" * takes_click, **clicks)
     return pictures

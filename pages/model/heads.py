@@ -217,7 +217,7 @@ def side_by_side(run: ModelRun, second: ModelRun) -> None:
         with column:
             model = error_markdown(DISPLAY_NAMES.get(displayed.model, displayed.model))
             st.markdown(f"**{model}**, layer {selected.layer + 1}, head {selected.head + 1}")
-            glance.glance_picture(displayed, selected, width=520)
+            glance.glance_picture(displayed, selected, width=520, height=265)
 
 
 def _second_run(request: RunRequest | None) -> ModelRun | None:

@@ -22,18 +22,16 @@ QUERY_WORD, CANDIDATES = "it", ("animal", "street")
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
-def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
-    """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example.
+def headline(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
+    """Say where the chosen token looks most.
 
     The run is as it is with the page's edits, if any of them changes it; nothing was asked for = it is a recording.
     """
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
-    model_input = request.model_input if request is not None and request.model_key == PACKAGE else None
-    text = model_input.text if isinstance(model_input, TextInput) and model_input == TextInput(model_input.text) else ""
     sentence = describe_look(run, trace, selection)
-    if text == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
+    if _package_text(request) == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
         first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
         shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
         changes = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in shares)
@@ -45,6 +43,12 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     if is_changed:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
+
+
+def opening(run: ModelRun) -> None:
+    """Show where the chosen token looks over the text."""
+    selection, layers = chosen_layers(run)
+    trace = layers[selection.layer]
     if fits_scene(run, trace, selection.head):
         draw_head_scene(trace, selection.head, min(selection.query, trace.n_queries - 1))
     else:
@@ -54,11 +58,22 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
             st.caption(f"{names}: {_describe_special_tokens(run)}. A large weight is not yet understanding.")
-    tried = TRY_STAGE[NAME]
+
+
+def surprise(run: ModelRun, request: RunRequest | None) -> None:
+    """Offer to change a word of the first example, and tell what comes of it."""
+    text, tried = _package_text(request), TRY_STAGE[NAME]
     if text == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
-        try_this(NAME, _surprise(run, trace, selection))
+        selection, layers = chosen_layers(run)
+        try_this(NAME, _surprise(run, layers[selection.layer], selection))
+
+
+def _package_text(request: RunRequest | None) -> str:
+    """Return the text that the model which comes along reads; "" where another one reads, or more than a text."""
+    model_input = request.model_input if request is not None and request.model_key == PACKAGE else None
+    return model_input.text if isinstance(model_input, TextInput) and model_input == TextInput(model_input.text) else ""
 
 
 def describe_look(run: ModelRun, trace: AttentionTrace, selection: Selection) -> str:

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages.model.glance import NAME, STEPS, glance
+from pages.model.glance import NAME, STEPS, choose_head, glance
 from pages.model.input import choose_run, choose_source
 from pages.model.one_head import model_steps
-from pages.model.opening import opening
+from pages.model.opening import headline, opening, surprise
 from pages.model.runs import runs_of
 from ui.layout import stop_run
 from ui.questions import draw_experiment, page_questions
@@ -13,12 +13,12 @@ from ui.skeleton import page_body, page_frame
 
 
 def draw_run() -> None:
-    """Draw the open experiment, or the text with one head's look, all heads, the numbers of one, and the questions."""
+    """Draw the open experiment, or the text, all heads, what one of them looks at, its numbers, and the questions."""
     if draw_experiment(NAME, players=(STEPS,)):
         return
+    left, right = st.columns([1.6, 1], gap="large")
     opening_container = st.container(key="model_opening")  # its style reserves its height until the model has read
     opening_container.empty()  # the browser leaves out a container without an element
-    left, right = st.columns([0.8, 1.2], gap="large")
     with st.container(key="desk_model_source"):
         source = choose_source()
     with left:
@@ -26,14 +26,19 @@ def draw_run() -> None:
     if run is None:
         stop_run()
     changed = runs_of(run, request).changed
-    with opening_container:
-        opening(changed, request, changed is not run)
     with right, st.container(key="desk_model_heads"):
         glance(changed)
+    with opening_container:
+        opening(changed)
+    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
+        choose_head(changed, has_label=False)
+        surprise(changed, request)
+    with left, st.container(key="model_headline"):
+        headline(changed, request, changed is not run)
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 
 page_frame(
-    NAME, "In each layer of a transformer several attentions run side by side, its *heads*. What do they look at?"
+    NAME, "A transformer reads with many attentions side by side, its *heads*. Each looks at something else: click one."
 )
 page_body(draw_run)

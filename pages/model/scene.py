@@ -30,8 +30,13 @@ def draw_head_scene(trace: AttentionTrace, head: int, query: int) -> None:
         if choice := scene_choice(SCENE, trace.n_queries, trace.n_keys):
             glance.choose(query=choice.row)
 
-    labels = [text for text, _ in pieces(trace.story.key_axis.labels)]
+    labels, is_joined = zip(*pieces(trace.story.key_axis.labels), strict=True)
+    joined = [index for index, joins in enumerate(is_joined) if joins]
     weights = to_array(trace.weights(head))
     note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
     data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
-    draw_scene(SCENE, data | {"query": query, "plays": True, "canChange": False}, on_choose)
+    draw_scene(
+        SCENE,
+        data | {"joinedKeys": joined, "joinedQueries": joined, "query": query, "plays": True, "canChange": False},
+        on_choose,
+    )

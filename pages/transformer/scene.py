@@ -137,12 +137,17 @@ def _piece_glosses(french: Translation, sentence: str) -> list[str]:
 def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     """Return the data of a head's scene; a query of the decoder is called after the piece that it is about to say."""
     reading, head, trace, query = chosen
-    is_decoder = head.kind != "encoder"
+    is_decoder, source = head.kind != "encoder", read_source(reading.text)
+    pieces = core.joined_pieces(source.word_of)
     labels = page.traces(reading)["cross", head.layer].story.query_axis.labels if is_decoder else None
     data = scene_data(trace, head.head, query_labels=labels, nouns=NOUNS[head.kind])
+    data |= {"joinedKeys": pieces, "joinedQueries": pieces}
     if is_decoder:
         french, rows = translation(page.TRANSLATOR, reading.text), tuple(range(trace.n_queries))
-        data["answers"] = _answers(page.edited(reading), read_source(reading.text), tuple(french.ids), rows)
+        data["answers"] = _answers(page.edited(reading), source, tuple(french.ids), rows)
+        data["joinedQueries"] = pieces = core.joined_pieces(french.word_of)
+        if head.kind == "decoder":  # its first key is the start
+            data["joinedKeys"] = [piece + 1 for piece in pieces]
         data["glosses"] = _piece_glosses(french, reading.text)
         data["hasLaterKeys"] = head.kind == "decoder"  # which are not written yet when the query asks
         data["note"] = "A click crosses a word out in all these heads; pulling its column changes the chosen one."

@@ -126,20 +126,6 @@ def test_arrow_keys_reach_a_scene_in_sight_where_nothing_has_the_focus(opened):
     expect(page.locator("[aria-current]")).to_have_text("softmax")
 
 
-def test_what_was_typed_plays_fast_once_and_again_at_the_usual_pace(opened, dot):
-    page = opened(motion="no-preference", clock=True)
-    page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"keys": [*dot[1]["keys"][:-1], "stop"]})
-    page.clock.fast_forward(700)
-    paces = []
-    for _ in range(2):
-        page.clock.fast_forward(1000)
-        paces.append(page.evaluate(f"{VIEW}.time"))
-        page.evaluate(f"{VIEW}.stop()")
-        page.evaluate(f"{VIEW}.show({VIEW}.timeline.end)")
-        page.evaluate(f"{VIEW}.button.click()")
-    assert paces[0] > 2 * paces[1] > 0
-
-
 @pytest.mark.parametrize("width", [1300, 390])
 def test_pieces_of_a_word_touch_and_captions_name_the_word(opened, dot, width):
     pieces = ["The", "re", "d", *dot[1]["keys"][3:]]
