@@ -147,6 +147,7 @@ def jpeg_of_scans(n):
 PICTURES = {
     "60,000 x 60,000": (png(60_000, 60_000), "more than 40 million pixels"),
     "9,000 x 9,000": (png(9_000, 9_000), "81 million pixels; at most 40"),
+    "cut short": (png(300, 300)[:60], "the file is damaged"),
     "no pixels": (png(3, 3, (b"IDAT", b"none")), "no PNG, JPEG or WebP"),
     "a text that inflates": (png(3, 3, (b"zTXt", b"a\0\0" + zlib.compress(bytes(2**28), 1))), "no PNG, JPEG or WebP"),
     "a thousand scans": (jpeg_of_scans(1_000), "at most 100"),

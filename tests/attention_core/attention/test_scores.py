@@ -16,7 +16,6 @@ from attention_core.attention.export import trace_to_code, trace_to_npz
 from attention_core.attention.scores import (
     L2,
     SCORES,
-    Additive,
     Concat,
     Cosine,
     Dot,
@@ -255,21 +254,6 @@ def test_the_formula_without_w_gives_every_query_the_same_weights(n_queries, n_k
     assert_equal(scores, expected)
     weights = scores.softmax(-1).numpy()
     assert np.abs(weights - weights[:1]).max() < TOLERANCE
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_stages_end_in_the_scores_of_the_call(d):
-    q, k, w, v = tensors(*numbers(3, (4, d), (6, d), (7, 2 * d), (7,)))
-    for score in (
-        Dot(),
-        ScaledDot(),
-        Cosine(),
-        General(w[:d, :d]),
-        Concat(w, v),
-        Additive(w[:, :d], w[:, d:], v),
-        Location(w[:, :d]),
-    ):
-        assert torch.equal(score.steps(d)[-1].compute(q, k), score(q, k)), score.name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
@@ -206,18 +205,6 @@ def test_axes_and_shapes_that_do_not_fit_are_refused_and_pictures_read_line_by_l
     assert axis.grid == (2, 3)
     assert axis.labels[4] == "row 2, column 2"
     assert len(axis) == 6
-
-
-def test_weights_equal_torchs_own_weights_head_by_head():
-    layer = torch.nn.MultiheadAttention(6, 2, batch_first=True).eval()
-    x = torch.randn(1, 5, 6)
-    with torch.no_grad():
-        _, expected = layer(x, x, x, average_attn_weights=False)
-        projected = F.linear(x, layer.in_proj_weight, layer.in_proj_bias)[0]
-    query, key, value = (part.reshape(5, 2, 3).transpose(0, 1) for part in projected.chunk(3, -1))
-    trace = trace_of(query, key, value)
-    for head in range(2):
-        assert_close(trace.weights(head), expected[0, head])
 
 
 def test_frame_has_one_row_per_cell_of_the_tile():

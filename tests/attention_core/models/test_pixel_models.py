@@ -110,9 +110,18 @@ def test_lines_of_a_snapshot_name_its_parameters(name):
 def test_steps_count_the_pixels_of_this_picture(name, side):
     trace = untrained(name).trace(torch.zeros(side, side))
     steps = {step.name: step for step in steps_of(trace)}
+    for step in steps.values():
+        assert all((step.title, step.symbol, step.formula, step.code, step.explanation))
+        assert tuple(step.value().shape) == step.shape
     assert f" {side * side} numbers" in steps["pixels"].explanation
     assert f"^{{{side * side}}}" in steps["pixels"].formula
     assert name == "pixel-classifier" or f"c_{{{side * side}}}" in steps["class"].formula
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (1, 27, 28), (1, 20, 20), (1, 1, 28, 28)])
+def test_pictures_of_another_size_are_refused(shape):
+    with pytest.raises(ValueError, match="28, 28"):
+        untrained("pixel-classifier")(torch.zeros(shape))
 
 
 @pytest.mark.parametrize(

@@ -49,29 +49,6 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
     assert page.query_params["question"] == "words"
 
 
-@pytest.mark.parametrize(
-    ("address", "slug", "words"),
-    [
-        ("tab=head", "head", "*green* looks at *umbrella*"),
-        ("tab=steps", "numbers", "The query is `green`"),
-        ("tab=heads", "heads", "The most similar heads"),
-        ("tab=alike", "heads", "The most similar heads"),
-        ("tab=layers", "layers", "Attention rollout multiplies"),
-        ("tab=pair", "pair", "in the second run"),
-        ("tab=why", "why", "On the key’s side"),
-        ("tab=without", "without", "High weights cannot tell"),
-        ("tab=words", "words", "Click a token to say it"),
-        ("tab=cache", "keeps", "of keys and values"),
-    ],
-)
-def test_old_addresses_open_the_experiment_that_holds_what_they_mean(app, address, slug, words):
-    app.query_params.update(dict([address.split("=")], model="tatoeba-llama"))
-    page = open_page(app, PAGE)
-    assert not page.error
-    assert words in text_of(page)
-    assert page.query_params.get("question", "numbers") == slug
-
-
 def test_in_a_lecture_each_experiment_is_a_screen(app):
     app.query_params.update({"lecture": "1", "tab": "cache", "model": "tatoeba-llama"})
     page = open_page(app, PAGE)

@@ -1,17 +1,14 @@
 """Choosing a model and its input, without a browser: the package, the hub, links, folders, and what goes wrong."""
 
-import io
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from attention_core.hub.pictures import MAX_SIDE, read_picture
 from tests.support.app import rerun, set_value
+from tests.support.hostile import png
 from tests.support.tiny_hub import write_reader
 from tests.support.waiting import wait_until
 
@@ -244,7 +241,7 @@ def test_a_vision_model_takes_the_drawing_or_a_picture(opened, model_folders, mo
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
     assert not set_value(page.button_group(key="model_way"), "Upload").text
-    page.file_uploader[0].upload("mine.png", picture_file(), "image/png")
+    page.file_uploader[0].upload("mine.png", png(), "image/png")
     assert shown(rerun(page)).startswith("vision: 2 traces of 17")
     before = latest_picture(page)
     page.file_uploader[0].upload("mine.png", b"\x89PNG damaged", "image/png")
@@ -267,31 +264,3 @@ def test_a_model_that_reads_both_takes_a_picture_beside_the_text_or_the_text_alo
 
 def latest_picture(page):
     return page.session_state["model_latest"]["png"]
-
-
-def picture_file(kind="PNG", size=(40, 30)):
-    file = io.BytesIO()
-    Image.fromarray(np.full((*size[::-1], 3), 120, np.uint8)).save(file, kind)
-    return file.getvalue()
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_pictures_are_read_and_made_small(kind):
-    assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
-    assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == MAX_SIDE
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "no PNG"),
-        (b"GIF89a" + b"\0" * 99, "no PNG"),
-        (picture_file()[:60], "damaged"),
-        (picture_file()[:-30], "damaged"),
-        (b"\0" * 10_000_001, "at most 10 MB"),
-        (picture_file(size=(8000, 6000)), "48 million pixels"),
-    ],
-)
-def test_files_that_are_no_pictures_are_told(content, said):
-    with pytest.raises(ValueError, match=said):
-        read_picture(content)
