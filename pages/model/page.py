@@ -30,7 +30,7 @@ def draw_run() -> None:
         glance(changed)
     with opening_container:
         opening(changed)
-    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
+    with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_in_a_row"):
         choose_head(changed, has_label=False)
         surprise(changed, request)
     with left, st.container(key="model_headline"):
@@ -38,7 +38,5 @@ def draw_run() -> None:
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 
-page_frame(
-    NAME, "A transformer reads with many attentions side by side, its *heads*. Each looks at something else: click one."
-)
+page_frame(NAME, "A transformer reads with many attentions side by side, its *heads*. Each looks at something else.")
 page_body(draw_run)
