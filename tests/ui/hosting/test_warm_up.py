@@ -17,8 +17,10 @@ HEAVY = ("torch", "altair", "transformers", "vl_convert")
 
 @pytest.fixture(scope="module")
 def server():
-    with served("app.py") as started:
-        yield started
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ATTENTION_WARM", "0")  # else it visits all pages meanwhile
+        with served("app.py") as started:
+            yield started
 
 
 class Watching(Session):
