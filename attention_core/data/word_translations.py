@@ -32,6 +32,8 @@ N_ITERATIONS = 6
 MIN_COUNT = 2  # times that a French word of the table was met in training
 MAX_TRANSLATIONS = 4  # English words of a French one that are kept
 MIN_PERCENT = 3  # probability of those
+MIN_PROBABILITY, MIN_TIMES = 0.005, 1
+"""Of an English word that a French one may stand for: p(English | French), and how often it did, as expected."""
 MIN_SOURCE_RATIO = 0.05
 """A word of the source sentence is taken if it is at least this much as likely as the likeliest translation."""
 
@@ -42,7 +44,10 @@ CONTRACTIONS = {"n't": "not", "ca": "can", "wo": "will", "'m": "am", "'re": "are
 """Contracted English words, cut as `english_words` cuts them -> what they stand for."""
 
 Table = Mapping[str, Mapping[str, int]]
-"""French word in lower case -> English words, the likeliest first -> their probabilities in per cent."""
+"""French word in lower case -> English words, the likeliest first -> their probabilities in per cent.
+
+Behind its translations come words that it may stand for, with 0 per cent.
+"""
 
 
 def expanded_english_words(sentence: str) -> list[str]:
@@ -110,17 +115,23 @@ def _gloss_word(french_word: str, translations: Mapping[str, float], source_word
 
 
 def lost_words(french_words: Sequence[str], english_source: str, table: Table | None = None) -> list[int]:
-    """Return which of `expanded_english_words(english_source)`, from 0, no French word stands for.
+    """Return which of `expanded_english_words(english_source)`, from 0, no French word can stand for.
 
-    WeightsError where the table is missing or damaged.
+    That is none where a French word is unknown, since it may stand for any. WeightsError where the table is missing or
+    damaged.
     """
     table = load_table() if table is None else table
-    lowered = [strip_space_mark(term).lower() for term in french_words]
-    translated = {english.lower() for french in lowered for english in table.get(french, (french,))}
+    french, english = (
+        [strip_space_mark(term).lower() for term in words]
+        for words in (french_words, expanded_english_words(english_source))
+    )
+    if any(_is_word(term) and term not in table and term not in english for term in french):
+        return []
+    translated = {meaning.lower() for term in french for meaning in table.get(term, (term,))}
     return [
         position
-        for position, term in enumerate(expanded_english_words(english_source))
-        if _is_word(term) and len(term) > SHORT and term.lower() not in translated
+        for position, term in enumerate(english)
+        if _is_word(term) and len(term) > SHORT and term not in translated
     ]
 
 
@@ -158,7 +169,17 @@ def make_table(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
                 if _is_word(english)
             }
             table[term] = _likely_percents(scores)
+            may_be = (
+                usual_forms[english] for english, p in translations.items() if _may_stand(english, p, counts[term])
+            )
+            table[term] |= {english: 0 for english in may_be if table[term] and english not in table[term]}
     return {term: translations for term, translations in table.items() if translations}
+
+
+def _may_stand(english: str, probability: float, n_french: int) -> bool:
+    """Return whether a French word, met so often, may stand for an English one of such probability."""
+    is_likely = probability >= MIN_PROBABILITY and probability * n_french >= MIN_TIMES
+    return is_likely and _is_word(english) and len(english) > SHORT
 
 
 def _likely_percents(scores: Mapping[str, float]) -> dict[str, int]:

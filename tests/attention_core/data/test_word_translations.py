@@ -95,6 +95,20 @@ def test_most_french_words_get_an_english_word_that_people_aligned_with_them(roo
     assert n_right / n > 0.8
 
 
+def test_no_word_that_people_aligned_with_a_french_one_is_called_lost(root):
+    for pair in read_alignments(root / "tests" / "data" / "alignments.txt"):
+        english = [CONTRACTIONS.get(word, word) for word in pair.source]
+        words, lost = expanded_english_words(" ".join(english)), lost_words(pair.target, " ".join(english))
+        assert not {english[source] for source, _ in pair.possible} & {words[position].lower() for position in lost}
+
+
+def test_nothing_is_called_lost_beside_an_unknown_french_word():
+    french = lower_french_words("Le chien est sous la table.")
+    assert lost_words(french, "The cat is under the table.")
+    assert not lost_words([*french, "xyzzy"], "The cat is under the table.")
+    assert lost_words([*french, "tatoeba"], "The cat of Tatoeba is under the table."), "a name stands for itself"
+
+
 def test_the_table_is_small_and_its_card_has_its_checksum():
     content, card = (FOLDER / f"{NAME}.tsv.gz").read_bytes(), read_card(NAME)
     assert hashlib.sha256(content).hexdigest() == card["sha256"]
