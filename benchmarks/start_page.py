@@ -20,9 +20,9 @@ MARGIN = 16
 HIDDEN = ("stBaseButton-primary", "stBaseButton-secondary", "stTextArea", "stCaptionContainer")
 BELOW = ", ".join([".scene :is(.bar, .note, .hint)", *(f'[data-testid="{name}"]' for name in HIDDEN)])
 """What stands below a picture and would be cut."""
-FIND_CORNER = """(selector) => {
-  const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
-  const boxes = nodes.map((node) => node.getBoundingClientRect());
+FIND_CORNER = """(nodes) => {
+  const all = [...nodes, ...document.querySelectorAll(".stVegaLiteChart")];
+  const boxes = all.map((node) => node.getBoundingClientRect());
   const box = boxes.find(({ x, y, height }) => x > 0 && y > 60 && height > 40);
   return [box.x, box.y];
 }"""
@@ -46,7 +46,7 @@ def photograph(url: str, names: Sequence[str] = ()) -> None:
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_foot')
                 page.wait_for_timeout(4000)
                 page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
-                x, y = page.evaluate(FIND_CORNER, card["part"])
+                x, y = page.locator(card["part"]).evaluate_all(FIND_CORNER)
                 wide, high = card["size"]
                 clip = {"x": x - MARGIN, "y": y + card["below"], "width": wide, "height": high}
                 shot = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
