@@ -4,15 +4,15 @@ import { asPercent, bold, inLine, keepFocus, make, shownBy } from "../../attenti
 import { PINK } from "../../attention_core/attention/view/colours.js";
 import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
-import { saidOf } from "../../attention_core/attention/view/scene_captions.js";
+import { namesOf, quoted, saidOf } from "../../attention_core/attention/view/scene_captions.js";
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 
 const CURTAIN = [["masked: not written yet"], ["masked:", "not written yet"], ["masked:", "not written", "yet"], ["masked"]];
 const N_BEFORE = 3, SAVED = 30;  // pieces that a caption quotes, pixels
 
-const quoted = (text) => `“${text}”`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-const strongestOf = (weights) => weights.indexOf(Math.max(...weights));
+// The index of the largest weight, -1 where all are 0.
+const strongestOf = (weights) => weights.indexOf(Math.max(1e-9, ...weights));
 
 // Weights as columns in a small picture; keys that are masked are grey.
 const drawColumns = (parent, weights, nVisible) => {
@@ -72,26 +72,27 @@ class HeadScene extends SceneView {
 
   // All heads of its kind, at the same query.
   drawHeads() {
-    const { heads, keys, scores, query } = this.data, [kind, ...chosen] = heads.chosen, strongest = heads.weights.map((layer) => layer.map(strongestOf));
-    const n = new Set(strongest.flat()).size, nVisible = scores[query].findLastIndex((score) => score !== null) + 1, buttons = [];
+    const { heads, keys, scores, query, cut } = this.data, [kind, ...chosen] = heads.chosen, strongest = heads.weights.map((layer) => layer.map(strongestOf));
+    const [, noun] = this.data.nouns[1].split(" "), looks = new Set(strongest.flat()), nVisible = scores[query].findLastIndex((score, key) => score !== null || cut[query].includes(key)) + 1, buttons = [];
     const choose = (...head) => {
       this.finish();
       this.tell?.({ row: this.row, head: head.join("-") });
     };
     this.drawnHeads = heads;
     this.heads.classList.toggle("hidden", heads.isHidden);
-    this.heading.replaceChildren(`The same moment in ${heads.of}: they look most at `, bold(n === 1 ? "the same piece" : `${n} different pieces`), ".");
+    this.note.hidden = heads.isTried;
+    this.heading.replaceChildren(`${capital(heads.of)}, at the same moment (${heads.asks}): they look most at `, bold(looks.size > 1 ? `${looks.size} different ${noun}s` : looks.has(-1) ? "nothing" : `the same ${noun}`), ".");
     this.kinds.replaceChildren();
     this.grid.replaceChildren();
     for (const name of heads.kinds) make(this.kinds, "button", { "aria-pressed": name === kind }, capital(name)).onclick = () => choose(name, ...chosen);
     heads.weights.forEach((layer, at) => {
       make(this.grid, "span", "layer", `layer ${at + 1}`);
       layer.forEach((weights, head) => {
-        const key = strongest[at][head], label = `layer ${at + 1}, head ${head + 1}: ${asPercent(weights[key])} at ${keys[key]}`;
+        const key = strongest[at][head], label = `layer ${at + 1}, head ${head + 1}: ${key < 0 ? "nothing" : `${asPercent(weights[key])} at ${keys[key]}`}`;
         const isChosen = String([at + 1, head + 1]) === String(chosen), isAlike = key === strongest[chosen[0] - 1][chosen[1] - 1];
         const node = make(this.grid, "button", { class: isAlike ? "alike" : "", "aria-pressed": isChosen, "aria-label": label });
         drawColumns(node, weights, nVisible);
-        make(node, "span", "", keys[key]);
+        make(node, "span", "", keys[key] ?? "");
         buttons.push(node);
       });
     });
@@ -123,7 +124,7 @@ class HeadScene extends SceneView {
     const { keys, queries, heads } = this.data, { row, local, answer, percents, weights, ...state } = this.state;
     const all = `all ${heads.n} heads together`, said = answer ? `${saidOf(answer)}.` : "…", says = `${all} ${answer?.word === queries[row] ? "still " : ""}say ${said}`;
     const cut = local ? [local.key].filter(() => local.weight <= 0) : state.cut, lose = local || cut.every((key) => heads.cut[row].includes(key)) ? heads.of : "this head";
-    if (cut.length) return `Without ${cut.slice(0, 3).map((key) => quoted(keys[key])).join(", ")} in ${lose}, ${says}`;
+    if (cut.length) return `Without ${namesOf(keys, cut)} in ${lose}, ${says}`;
     if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])} in this head, ${says}`;
     if (state.isChanged) return `With the weights of this head as you set them, ${says}`;
     return `This head looks most at ${quoted(keys[strongestOf(weights)])}. ${capital(all)} say ${said}`;

@@ -13,7 +13,7 @@ from attention_core.data.word_translations import expanded_english_words
 from attention_core.device import to_array
 from attention_core.inference import translation_scene as core
 from attention_core.inference.glosses import english_below
-from attention_core.inference.translation import Translation, read_source
+from attention_core.inference.translation import SourceSentence, Translation, read_source
 from attention_core.models.transformer import KINDS
 from pages.transformer import reading as page
 from pages.transformer.inputs import QUERY, ChosenHead, draw_arcs, draw_choice, weights_row
@@ -27,11 +27,7 @@ from ui.try_this import GUESSING, TRY_STAGE
 
 MAX_KEYS = 24
 AUXILIARIES = {"ai", "as", "a", "avons", "avez", "ont"}
-NOUNS = {
-    "encoder": ("piece", "English piece"),
-    "decoder": ("French piece", "French piece so far"),
-    "cross": ("French piece", "English piece"),
-}
+ASKS = {"encoder": "English asks English", "decoder": "French asks French", "cross": "French asks English"}
 SCENE = f"{page.NAME}_head"
 _head_scene = component("head_scene", folder="pages/transformer")
 _answers = cached_computation(on_cluster=True)(core.scene_answers)
@@ -111,12 +107,14 @@ def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
         "of": f"all {n_heads} heads of {'cross-attention' if kind == 'cross' else f'the {kind}'}",
         "cut": cut,
         "kinds": KINDS,
+        "asks": ASKS[kind],
         "chosen": [kind, chosen.head.layer + 1, chosen.head.head + 1],
         "weights": [
             [trace.weights(head, [chosen.query])[0].round(decimals=3).tolist() for head in range(trace.n_heads)]
             for trace in traces
         ],
         "isHidden": TRY_STAGE[page.NAME].value == GUESSING,
+        "isTried": bool(TRY_STAGE[page.NAME].value),
     }
 
 
@@ -134,20 +132,31 @@ def _piece_glosses(french: Translation, sentence: str) -> list[str]:
     ]
 
 
+def _key_noun(kind: str, french: Translation, source: SourceSentence) -> str:
+    """Return what a key is called: a word where none of its language is cut into pieces."""
+    if kind == "decoder":
+        return f"French {'piece' if len({*french.word_of}) < len(french.word_of) else 'word'} so far"
+    return f"English {'piece' if source.split_words else 'word'}"
+
+
 def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     """Return the data of a head's scene; a query of the decoder is called after the piece that it is about to say."""
     reading, head, trace, query = chosen
-    is_decoder, source = head.kind != "encoder", read_source(reading.text)
-    pieces = core.joined_pieces(source.word_of)
+    french, source = translation(page.TRANSLATOR, reading.text), read_source(reading.text)
+    is_decoder, english_pieces = head.kind != "encoder", core.joined_pieces(source.word_of)
     labels = page.traces(reading)["cross", head.layer].story.query_axis.labels if is_decoder else None
-    data = scene_data(trace, head.head, query_labels=labels, nouns=NOUNS[head.kind])
-    data |= {"joinedKeys": pieces, "joinedQueries": pieces}
+    keys = list(trace.story.key_axis.labels)
+    edge = 0 if head.kind == "decoder" else -1
+    keys[edge] = f"({keys[edge]})"  # the start or the end, which is no word
+    noun = _key_noun(head.kind, french, source)
+    data = scene_data(trace, head.head, query_labels=labels, key_labels=keys, nouns=("query", noun))
+    data |= {"joinedKeys": english_pieces, "joinedQueries": english_pieces}
     if is_decoder:
-        french, rows = translation(page.TRANSLATOR, reading.text), tuple(range(trace.n_queries))
+        rows = tuple(range(trace.n_queries))
         data["answers"] = _answers(page.edited(reading), source, tuple(french.ids), rows)
-        data["joinedQueries"] = pieces = core.joined_pieces(french.word_of)
+        data["joinedQueries"] = french_pieces = core.joined_pieces(french.word_of)
         if head.kind == "decoder":  # its first key is the start
-            data["joinedKeys"] = [piece + 1 for piece in pieces]
+            data["joinedKeys"] = [piece + 1 for piece in french_pieces]
         data["glosses"] = _piece_glosses(french, reading.text)
         data["hasLaterKeys"] = head.kind == "decoder"  # which are not written yet when the query asks
         data["note"] = "A click crosses a word out in all these heads; pulling its column changes the chosen one."

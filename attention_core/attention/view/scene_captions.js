@@ -1,9 +1,15 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
 import { wholePercent } from "./scene_drawing.js";
 
-const SHARP = 0.995, MANY = 10;
+const SHARP = 0.995, MANY = 10, MAX_NAMED = 3;
 
-const quoted = (text) => `“${text}”`;
+export const quoted = (text) => `“${text}”`;
+
+// Some keys by their indices, the first of them by name.
+export const namesOf = (keys, indices) => {
+  const names = indices.slice(0, MAX_NAMED).map((index) => quoted(keys[index])).join(", ");
+  return indices.length > MAX_NAMED ? `${names} and ${indices.length - MAX_NAMED} more` : names;
+};
 
 // The two strongest keys of a query, its strongest first.
 const strongestTwo = (weights) => [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 2);
@@ -18,7 +24,7 @@ const captionOfVector = ({ vector }, { press, lost }) => {
 const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, isChanged, progress }) => {
   const [first, second] = strongestTwo(weights);
   if (isEven) return `All get the **same weight**, whatever their score: ${percents[first]} each.`;
-  if (progress.divide < 0.5) return "**Softmax**, first half: e to the power of each score, so that three points more count twenty times as much.";
+  if (progress.divide < 0.5) return "**Softmax** makes high scores stand out: e to the power of each, so that 3 more counts 20 times as much.";
   if (second === undefined || weights[second] <= 0) return `Divided by their sum they are **weights**. All of it goes to ${quoted(keys[first])}.`;
   if (local || isChanged) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
   const [high, low] = [first, second].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
@@ -31,7 +37,7 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 // What is said, how likely it is, and what would be likelier.
 export const saidOf = ({ word, probability, isNear, rival }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${wholePercent(probability)})`;
-  return `**${word}**${likely}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
+  return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
 const captionOfAnswer = (data, state) => {
@@ -41,8 +47,7 @@ const captionOfAnswer = (data, state) => {
   if (state.isChanged && !local && !state.cut.length) return `With the weights as you set them, out ${comes}`;
   if (local && local.weight <= 0) return `Without ${quoted(keys[local.key])}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
-  const cut = state.cut.map((index) => quoted(keys[index]));
-  if (cut.length) return `Without ${cut.slice(0, 3).join(", ")}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
+  if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) return `Out of that mixture ${comes}${data.vector?.lost.includes(first) ? ` One vector has lost **${quoted(keys[first])}**.` : ""}`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
   return `Out of that mixture ${comes}${invite}`;
