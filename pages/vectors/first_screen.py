@@ -23,7 +23,7 @@ from ui.labels import explain
 from ui.player import step_of
 from ui.scene import scene_choice
 from ui.state import Field
-from ui.try_this import GUESSING, TRY_STAGE, TryThis
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
@@ -39,6 +39,8 @@ def example_choice() -> None:
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
     box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility="collapsed")
     workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
+    if TRY_STAGE[NAME].value != NOT_TRIED:
+        return  # the example's line is not about what is asked
     lesson = core.PRESETS[workbench.PRESET.value].line
     right.markdown("Before your changes: " * workbench.is_edited() + lesson, help=explain(lesson))
 

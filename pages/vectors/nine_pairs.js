@@ -71,10 +71,16 @@ class NinePairs extends PlaneScene {
       return `**W_Q** makes the query (blue) of ${name}, **W_K** the keys (yellow): the query **asks every key**.`;
     }
     if (step === "scores") {
-      const fits = this.given.factor === null ? `how well it fits ${name}` : "its dot product with the query, high where both point the same way";
-      return `Each key gets a **score**: ${fits}. Below 0 it hangs.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
+      return `Each key gets a **score**: ${this.scoreInWords(name)}; below 0 it hangs.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
     }
     return super.captionOf(step);
+  }
+
+  scoreInWords(name) {
+    const { factor } = this.given, d = this.data.numbers.sizes[1];
+    if (factor === null) return `how well it fits ${name}`;
+    const scale = factor === 1 ? "" : Math.abs(factor * Math.sqrt(d) - 1) < 1e-9 ? ` / √${d}` : ` × ${twoDecimals(factor)}`;
+    return `query · key${scale}, high where both point the same way`;
   }
 
   // Of a row out of which a visitor has crossed keys, or pulled a weight.

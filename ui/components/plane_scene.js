@@ -450,11 +450,10 @@ export class PlaneScene extends SceneView {
     super.play();
   }
 
-  // What comes of it, and of a guess, is told once the scene has shown it.
+  // What comes of it, and of a guess, is told once its first row has shown it.
   turn() {
     super.turn();
-    const isAtRest = this.timeline && this.isOver() && !this.playing && !this.isAboutToPlay && (!this.isTour || this.isTouched);
-    if (isAtRest) this.isUntold = false;
+    if (this.timeline && this.isOver() && !this.isAboutToPlay) this.isUntold = false;
     document.documentElement.toggleAttribute("data-untold", Boolean(this.isCovered || this.isUntold));
   }
 
@@ -464,7 +463,6 @@ export class PlaneScene extends SceneView {
     if (!this.isTour || this.time < this.timeline.end) return;
     if (next === undefined) {
       Object.assign(this, { isTour: false, row: this.data.query });
-      this.turn();
       this.change();
       return;
     }
