@@ -22,6 +22,7 @@ from ui.computed import cached_computation
 from ui.layout import last_on_phone
 from ui.lecture.mode import LECTURE
 from ui.state import Field, is_mounted, single_choice
+from ui.style import page_style
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
@@ -199,6 +200,12 @@ def _draw_buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_on_preset, args=(pad, label))
     if pad.pens:
+        colours = PEN | {"black": INK[pad.paper.value]}
+        dots = (
+            f".st-key-{name}_pen button:nth-of-type({number})::before {{ background: {colours[pen]}; }}"
+            for number, pen in enumerate(pad.pens, 1)
+        )
+        page_style("".join(dots))
         black = "white" if pad.paper.value == "dark" else "black"
         labels = {pen: black if pen == "black" else pen for pen in (*pad.pens, ERASER)}
         single_choice("Pen", pad.pen, labels, label_visibility="collapsed", wrap=True)

@@ -1,15 +1,17 @@
-"""Asking a scene question model: a canvas becomes its input, questions that are clear about it."""
+"""Asking a scene question model: a canvas becomes its input, clear questions about it, the scene of an answer."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.attention.view.scene import picture_scene_data
 from attention_core.data import drawing
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
+from attention_core.data.colours import PEN
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
@@ -17,6 +19,7 @@ from attention_core.data.questions import (
     RELATIONS,
     Question,
     QuestionKind,
+    answer_in_words,
     format_question,
     pad_questions,
     question_words,
@@ -24,7 +27,9 @@ from attention_core.data.questions import (
 )
 from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models.scene_question import SceneQuestion
+from attention_core.models.scene_question import SceneAnswer, SceneQuestion
+
+N_ANSWERS = 3
 
 
 class SceneInput(NamedTuple):
@@ -43,6 +48,23 @@ def scene_input(canvas: np.ndarray) -> SceneInput:
     on_paper = 255 * ink.colours * ink.coverage + paper * (1 - ink.coverage)
     rgb = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
     return SceneInput(coloured_input(coverage, colours), rgb, ink.remark)
+
+
+def question_scene_data(answer: SceneAnswer, equal: SceneAnswer, n_looks: int, picture: str) -> dict[str, Any]:
+    """Return what picture_scene.js reads of an answer, and of that with equal weights; `picture` is an address."""
+    words = [
+        [*zip(trace.story.key_axis.labels, trace.weights()[0].tolist(), strict=True)]
+        for trace in answer.words[:n_looks]
+    ]
+    likeliest = map(likeliest_answers, (answer, equal))
+    return picture_scene_data(answer.looks[:n_looks], picture, words, *likeliest)
+
+
+def likeliest_answers(answer: SceneAnswer) -> list[tuple[str, float, str]]:
+    """Return the likeliest answers in words, each with its probability, and its colour if it is one."""
+    best = answer.probabilities.topk(N_ANSWERS)
+    texts = [answer_in_words(ANSWERS[index]) for index in best.indices.tolist()]
+    return [(text, round(share, 4), PEN.get(text, "")) for text, share in zip(texts, best.values.tolist(), strict=True)]
 
 
 @torch.inference_mode()

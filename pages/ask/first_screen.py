@@ -12,7 +12,7 @@ from attention_core import AttentionTrace, BlockKeys, Uniform
 from attention_core.attention.wording import percent
 from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, Box, CanvasRemark, InkedDigit, group_strokes, overlapping
-from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
+from attention_core.data.colours import hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MAX_DIGITS, SCENES, random_digits, random_scene, scene_strokes
 from attention_core.data.questions import answer_in_words
@@ -20,14 +20,13 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from pages.ask.scene import Answers, draw_question_scene
-from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
+from ui.canvas import PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, whole_number
-from ui.style import page_style
 from ui.try_this import TRY_STAGE, TryThis
 
 NAME, SIDE = "ask", 320
@@ -52,7 +51,6 @@ EDITS = EditList(NAME, uniform={"1": [EQUAL_WEIGHTS]}.__getitem__)
 MAX_EXAMPLES, NOTEWORTHY_WEIGHT = 4, 0.1
 CHAIN_QUESTION, CHAIN_OPTIONS = f"{questions.format_question(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 """A question that is answered by three looks in turn, and the answers to guess from."""
-PEN_COLOURS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 explain_answer, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
 
 
@@ -111,11 +109,6 @@ class PadScene:
 
 def scene_pad() -> tuple[PadScene, bool]:
     """Draw the pad, its pens and scenes; return the drawing, of an empty pad the last one, and if it is present."""
-    pen_style = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({number})::before {{ background: {PEN_COLOURS[name]}; }}"
-        for number, name in enumerate(PENS, 1)
-    )
-    page_style(pen_style)
     pad = draw_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     if remark := read_drawing(pad).remark:

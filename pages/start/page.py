@@ -8,7 +8,7 @@ from ui.layout import section
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
-page_frame("start", "Attention compares what is asked with all there is, and takes most from what fits best.")
+page_frame("start", "A network with attention decides at each step what matters now. Watch it decide.")
 with st.container(key="desk_start_search"):
     draw_fragment(draw_search)
 draw_fragment(draw_demonstration)

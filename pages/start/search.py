@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attention_core.inference.soft_lookup import Encoder
 
 TEMPERATURE, N_NEAREST = 0.05, 3
-LABEL, EXAMPLE = "What would you like to know about attention?", "can one vector hold a sentence?"
+LABEL, EXAMPLE = "What would you like to know about attention?", "why softmax?"
 TEXT = Field("start", "search", "")
 """What is asked; no address has it, since the browser's Back would go letter by letter."""
 EXPERIMENT_OF = {

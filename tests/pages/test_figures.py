@@ -17,7 +17,7 @@ ONE = "aligned_words next_words token_chips atlas_map vector_plane two_orders ju
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} nine_pairs question_box".split(), 0),
     **dict.fromkeys(f"{ONE} moving_step layers scene table_scene picture_scene".split(), 1),
-    **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
+    **dict.fromkeys(("token_view", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights are two."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -20,7 +20,7 @@ class TableLayout extends SceneLayout {
     const size = Math.max(isSmall ? 16 : Math.round((isTight ? 16 : isLong ? 18 : 21) * scale), this.smallest), line = Math.round(1.35 * size);
     const longest = (texts) => this.longest(texts) * size + 12, headerSize = Math.max(15, 0.8 * size, this.smallest);
     const long = (isSmall ? 0.28 : 0.14) * width, number = isSmall ? 5 : 3.3 * size, top = Math.round(1.2 * line) + 6;
-    const row = isSmall ? 2 * line + 10 : line + (isTight ? 8 : 16 * scale), box = { w: isSmall ? 0.22 * width : clamp(0.21 * width, 120, 360) };
+    const row = isSmall ? 2 * line + 8 : line + (isTight ? 8 : 16 * scale), box = { w: isSmall ? 0.22 * width : clamp(0.21 * width, 120, 360) };
     const room = width - long - number - box.w - (isSmall ? 40 : 0.1 * width), beside = isSmall ? 0 : clamp(longest(values), 60, Math.max(0.36 * room, room - longest(keys)));
     const right = Math.min(room - beside, Math.max(longest(keys), this.measure(header) * headerSize + 4, 88)), columnLeft = right + 10, valueLeft = columnLeft + long + number;
     box.h = clamp(0.6 * n * row, 84, 280 * scale);
@@ -28,8 +28,8 @@ class TableLayout extends SceneLayout {
     this.numberSize = Array(n).fill(Math.max(Math.round(0.85 * size), this.smallest));
     const tops = keys.map((_, index) => top + index * row), high = { h: line };
     this.words = tops.map((y) => ({ x: 0, y, w: right, ...high }));
-    this.strips = tops.map((y) => ({ x: right - 84, y: y + line, w: 80, h: isSmall ? 4 : 6 }));
-    this.values = tops.map((y) => (isSmall ? { x: 0, y: y + line + 3, w: columnLeft + long, ...high } : { x: valueLeft, y, w: beside, ...high }));
+    this.strips = tops.map((y) => (isSmall ? { x: right, y: y + line, w: 0, h: 0 } : { x: right - 84, y: y + line, w: 80, h: 6 }));  // small: no room
+    this.values = tops.map((y) => (isSmall ? { x: 0, y: y + line, w: columnLeft + long, ...high } : { x: valueLeft, y, w: beside, ...high }));
     this.doorLeft = valueLeft + (isSmall ? 0 : beside + 6);
     this.numberEnd = valueLeft - 8;
     this.boxTop = clamp(top + (n * row - box.h) / 2, top + line, 300 * scale);
@@ -48,11 +48,16 @@ class TableDrawing extends SceneDrawing {
     super.draw(state);
     const { layout, data } = this, { box, top, columnLeft, values, right, headerSize: size } = layout;
     const alpha = 0.85, y = top / 2 - 2, query = cutText(data.queries[state.row], Math.floor(box.w / (0.5 * size)));
-    this.write(keysHeader(data), right, y, { align: "right", size, alpha });
-    if (!layout.isSmall) this.write(`values: ${data.names[1]}`, values[0].x + 4, y, { size, alpha });
-    if (state.progress.open > 0.5) this.write(state.progress.grow > 0.5 ? "weights" : "scores", columnLeft, y, { size, alpha: alpha * state.progress.allScores });
+    if (layout.isSmall) this.write(`${keysHeader(data)}, values: ${data.names[1]}`, 0, y, { size, alpha });
+    else {
+      this.write(keysHeader(data), right, y, { align: "right", size, alpha });
+      this.write(`values: ${data.names[1]}`, values[0].x + 4, y, { size, alpha });
+    }
+    if (state.progress.open > 0.5 && !layout.isSmall) this.write(state.progress.grow > 0.5 ? "weights" : "scores", columnLeft, y, { size, alpha: alpha * state.progress.allScores });
     const middle = layout.boxAt(layout.boxMiddle(null));
     this.write(`“${query}”`, middle.x + middle.w, middle.y - 0.75 * size, { align: "right", size, weight: "600", hides: true });
+    const [first] = layout.queries.places;
+    this.write(data.queries.length > 1 ? "queries" : "query", first.x - 10, first.y + first.h / 2, { align: "right", size, alpha: first.x > 5 * size ? alpha : 0 });
   }
 
   // A dictionary compares the query with every key, letter by letter.
@@ -110,9 +115,10 @@ class TableDrawing extends SceneDrawing {
     });
   }
 
-  // The largest shares of what comes out, below the box.
+  // The largest shares of what comes out, below the box; on a phone the box alone says of what.
   drawOdds() {
-    const { layout, state, box } = this, { odds, progress } = state, size = layout.numberSize[0], most = Math.floor((layout.isSmall ? this.width : 3 * box.w) / size);
+    const { layout, state, box } = this, { progress } = state, size = layout.numberSize[0], most = Math.floor((3 * box.w) / size);
+    const odds = layout.isSmall ? state.odds.slice(0, 1).map((text) => text.split(" ")[0]) : state.odds;
     if (!state.isEven) odds.slice(0, N_ANSWERS).forEach((text, row) => {
       const y = box.y + box.h + layout.line * (0.75 + row);
       this.write(cutText(text, most), this.width - 2, y, { align: "right", size, weight: row ? "400" : "600", alpha: progress.say * progress.open, hides: true });
@@ -167,9 +173,12 @@ export class TableScene extends SceneView {
     if (step !== "asks" && step !== "scores" && !answer) return "Every record is crossed out: **nothing** comes out.";
     if (step === "takes") return `Each record hands over its value, **as much of it as its weight**.`;
     if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
-    if (step === "says" && !this.local && !state.isChanged && answer.probability < 0.5) {
+    if (step !== "says" || this.local || state.isChanged || state.cut.length) return super.captionOf(step);
+    if (answer.probability < 0.5) {
       return `Out comes a mixture: **${cutText(answer.word)}**, but only ${asPercent(answer.probability)}, beside ${new Set(data.values).size - 1} others.`;
     }
-    return super.captionOf(step);
+    const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]), likely = asPercent(answer.probability);
+    const fits = data.exact[row] === null ? `No key is exactly ${text}, but **${key}** fits best` : `${text} fits **${key}** best`;
+    return `${fits}: out comes **${cutText(answer.word)}** (${likely}). Now pull “${key}” to the left, or cross it out by a click.`;
   }
 }

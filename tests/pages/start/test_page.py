@@ -12,24 +12,19 @@ from attention_core.data.questions import parse_question
 from attention_core.data.sentence_presets import OPENING
 from attention_core.files import find_file
 from attention_core.inference.scenes import is_clear
-from attention_core.links import pack_strokes, unpack_strokes
-from pages.start.first_screen import (
-    EMPTY,
-    QUESTION,
-    QUESTIONS,
-    SENTENCE,
-    current_strokes,
-    first_answers,
-    listed,
-    sent_drawing,
-)
-from pages.start.live_answers import digits_of
+from pages.start.first_screen import SENTENCE, first_answers
+from pages.start.live_answers import FIRST_QUESTION, ON_WHITE, QUESTIONS, SIDE, digits_of, first_strokes
 from pages.start.prepared import answers
-from tests.support.app import data_of, html_of, open_question, set_fields, set_value, text_of
+from tests.support.app import data_of, draw_strokes, html_of, open_question, path_object, set_fields, set_value, text_of
 from ui.navigation import PAGES
-from ui.state import BAD_VALUE_ERRORS
 
-PAGE = "pages/start/page.py"
+PAGE, SCENE = "pages/start/page.py", "start_drawing_scene"
+
+
+def draw(page, name: str) -> None:
+    """Put a scene of digits onto the pad."""
+    strokes = scene_strokes(SCENES[name], SIDE)
+    draw_strokes(page, [path_object(one.path, one.width, stroke=one.colour) for one in strokes])
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])
@@ -52,9 +47,11 @@ def test_what_is_shown_at_once_is_what_the_models_say():
         likeliest = [[row[0][0] for row in each.pop(name)] for each in (ours, theirs)]
         assert likeliest[0] == likeliest[1]
     for each, counterpart in zip(computed["scene"].pop("looks"), stored["scene"].pop("looks"), strict=True):
-        assert np.allclose(each["weights"], counterpart["weights"], atol=2e-3)
+        for numbers in ("scores", "weights"):
+            assert np.allclose(each[numbers], counterpart[numbers], atol=2e-3)
         assert [word for word, _ in each["words"]] == [word for word, _ in counterpart["words"]]
-    assert [one[:2] for one in computed["scene"].pop("said")] == [one[:2] for one in stored["scene"].pop("said")]
+    for name in ("answer", "even"):
+        assert computed["scene"].pop(name)[0][0] == stored["scene"].pop(name)[0][0]
     assert computed == stored
 
 
@@ -70,11 +67,12 @@ def test_the_sentence_loses_its_cat_without_attention_and_an_unclear_question_is
     set_fields(page, demonstration="drawing")
     assert not page.warning
     set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
-    assert "People would answer differently" in page.warning[0].value
-    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert "people would name different digits" in page.warning[0].value
+    draw(page, "Threes")
+    set_value(page.text_input(key="start_asked"), "how many digits are there?")
     assert not page.warning
     labels = [button.label for button in page.button]
-    assert QUESTION not in labels, "nothing is blue"
+    assert FIRST_QUESTION not in labels, "nothing is blue"
     assert "what colour is the 8?" in labels
 
 
@@ -89,9 +87,9 @@ def test_a_scene_asks_from_the_last_word_that_attention_alone_says(page):
 
 
 def test_all_first_questions_have_one_answer_and_that_on_arrival_by_attention_alone():
-    assert all(is_clear(parse_question(text), digits_of(current_strokes())) for text in QUESTIONS)
-    translations = {name: word for name, word, _ in first_answers()["scene"]["said"]}
-    assert translations == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
+    assert all(is_clear(parse_question(text), digits_of(first_strokes(), ON_WHITE)) for text in QUESTIONS)
+    scene = first_answers()["scene"]
+    assert (scene["even"][0][0], scene["answer"][0][0]) == ("no such digit", "7")
 
 
 def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_no_model(page):
@@ -115,44 +113,17 @@ def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_n
 def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
     set_fields(page, demonstration="drawing")
     set_value(page.text_input(key="start_asked"), "what colour is the 8?")
-    assert data_of(page, "start_scene")["said"][1][1] == "purple"
+    assert data_of(page, SCENE)["answer"][0][0] == "purple"
     set_value(page.text_input(key="start_asked"), "why?")
-    data = data_of(page, "start_scene")
-    assert data["fault"]
-    assert data["strokes"] == first_answers()["scene"]["strokes"]
-    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
-    assert data_of(page, "start_scene")["said"][1][1] == "4"
-    set_fields(page, drawing=pack_strokes([]), asked=QUESTION)
-    assert data_of(page, "start_scene")["fault"] == EMPTY
-
-
-LINE = [10, 10, 50, 90]
-
-
-def test_strokes_of_a_browser_come_back_as_they_were_sent():
-    packed, sent = sent_drawing({"strokes": [["#d62728", 12, LINE]], "sent": 5})
-    assert listed(unpack_strokes(packed)) == [["#d62728", 12, LINE]]
-    assert sent == 5
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        None,
-        {},
-        {"strokes": "much", "sent": 5},
-        {"strokes": [["#d62728", 12, LINE]]},
-        {"strokes": [["red", 12, LINE]], "sent": 5},
-        {"strokes": [["#d62728", 1e9, LINE]], "sent": 5},
-        {"strokes": [["#d62728", 12, [1, 2, 3]]], "sent": 5},
-        {"strokes": [["#d62728", 12, [1, "a"]]], "sent": 5},
-        {"strokes": [["#d62728", 12, [1e300, 2]]], "sent": 5},
-        {"strokes": [["#d62728", 12, [float("nan"), 2]]], "sent": 5},
-    ],
-)
-def test_what_is_no_drawing_is_not_taken(message):
-    with pytest.raises(BAD_VALUE_ERRORS):
-        sent_drawing(message)
+    assert page.info
+    assert data_of(page, SCENE)["answer"][0][0] == "purple", "the last answer stays"
+    draw(page, "Threes")
+    set_value(page.text_input(key="start_asked"), "how many digits are there?")
+    assert data_of(page, SCENE)["answer"][0][0] == "4"
+    page.button(key="start_clear").click().run()
+    assert page.info[0].value.startswith("Draw a digit")
+    data = data_of(page, SCENE)
+    assert (data["answer"][0][0], data["isEmpty"]) == ("4", True)
 
 
 def test_nothing_is_looked_up_before_a_letter_and_a_word_finds_questions_with_their_weights(page):
@@ -184,4 +155,4 @@ def test_a_misspelt_question_is_found_by_spelling_where_there_is_no_encoder(page
 def test_a_link_with_a_question_opens_the_drawing(visit):
     page = visit("start", q="what colour is the 8?")
     assert page.segmented_control(key="start_demonstration").value == "drawing"
-    assert data_of(page, "start_scene")["said"][1][1] == "purple"
+    assert data_of(page, SCENE)["answer"][0][0] == "purple"
