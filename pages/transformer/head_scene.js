@@ -112,7 +112,7 @@ class HeadScene extends SceneView {
   }
 
   captionOf(step) {
-    const { data, state, row } = this;
+    const { data, row } = this;
     if (step === "says") return this.captionOfAll();
     if (step !== "asks" || !data.answers) return super.captionOf(step);
     const before = data.queries.slice(Math.max(0, row - N_BEFORE), row).join(" "), written = `${row > N_BEFORE ? "… " : ""}${before}`;

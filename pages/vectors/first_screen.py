@@ -127,7 +127,7 @@ def turn_queries(problem: Problem, *, is_turned: bool) -> None:
     workbench.PRESET.value = TURNED if is_turned else workbench.FIRST
     _on_example()
     workbench.load_preset()
-    workbench.write_tables(workbench.problem_in_tables().tables | {"X": problem.tables["X"]})
+    workbench.write_tables(dict(workbench.problem_in_tables().tables) | {"X": problem.tables["X"]})
 
 
 def on_drag() -> None:
