@@ -416,6 +416,6 @@ export class SceneView extends ScenePlayer {
     node.hidden = isVector || state.progress.divide < 0.9;
     set(node, { "aria-label": `weight of ${shown(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
     const strongest = Math.max(...state.weights), isHint = weight === strongest && weight > LEAST_HINT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
-    node.classList.toggle("hint", isHint);
+    node.classList.toggle("pulls", isHint);
   }
 }
