@@ -174,22 +174,29 @@ class Lecture {
   enlarge() {
     const { style } = document.documentElement, size = scale();
     const isAlone = Boolean(this.block.querySelector(".screen") && !this.block.querySelector(STEPPER));
-    const left = (zoom) => {
+    let tried = 0, room = 0;
+    const fits = (zoom) => {
+      tried = zoom;
       style.setProperty("--zoom", zoom);
       document.documentElement.toggleAttribute("data-small", zoom * size < 1);
       this.makeRoom();
       const { parentElement: { scrollTop, scrollWidth, clientWidth }, firstElementChild } = this.block;
-      return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP * size - scrollTop - firstElementChild.getBoundingClientRect().bottom;
+      room = window.innerHeight - STRIP * size - scrollTop - firstElementChild.getBoundingClientRect().bottom;
+      return scrollWidth <= clientWidth && room >= 0;
     };
     style.setProperty("--drop", "0px");
-    const current = Number(style.getPropertyValue("--zoom"));
     let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
+    const current = Math.min(high, Number(style.getPropertyValue("--zoom")));
+    if (this.fits > 1) {  // the last zoom is often still right: each that is tried lays the page out
+      if (current * WORTH < high && fits(current * WORTH)) low = tried;
+      else if (fits(current)) low = high = current;
+      else high = current;
+    }
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
-      if (left(middle) >= 0) low = middle; else high = middle;
+      if (fits(middle)) low = middle; else high = middle;
     }
-    if (this.fits > 1 && current < low && low < current * WORTH && left(current) >= 0) low = current;
-    const room = left(low);
+    if (tried !== low) fits(low);
     if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
   }
 
