@@ -4,7 +4,6 @@ import streamlit as st
 
 from pages.start.first_screen import draw_demonstration, draw_page_cards, first_answers
 from pages.start.search import draw_search
-from ui.layout import section
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
@@ -15,5 +14,5 @@ draw_fragment(draw_demonstration)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()
-    section("The story, page by page")
+    st.subheader("The story, page by page", anchor=False)
     draw_page_cards()
