@@ -415,3 +415,5 @@ for _scoring in SCORINGS:
     register(f"translator-{_scoring}", "translation:evaluate_translation", Translator, TranslatorConfig(_scoring))
 _NARROW = TranslatorConfig("none", d_state=256)
 register("translator-none-256", "translation:evaluate_translation", Translator, _NARROW)
+_FED = TranslatorConfig("dot", has_input_feeding=True)
+register("translator-input-feeding", "translation:evaluate_translation", Translator, _FED)

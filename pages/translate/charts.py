@@ -63,11 +63,14 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
+    *,
+    feeds: bool = False,
 ) -> Chart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
-    drawn from the lowest one upwards; None where the last states alone are handed over.
+    drawn from the lowest one upwards; None where the last states alone are handed over. Where it feeds, what is read
+    out of each context enters the next state.
     """
     high = LINE * max(len(source), len(target))
     source_ys, target_ys = (HEAD + high * (np.arange(n) + 0.5) / n for n in (len(source), len(target)))
@@ -100,6 +103,9 @@ def unrolled_chart(
             (QUERY + BOX, present_y, query_right, present_y),
         ]
         lines += [(*segment, Role.QUERY, strength["query"], 1.2) for segment in segments]
+    if feeds:
+        pairs = zip(target_ys[:-1].tolist(), target_ys[1:].tolist(), strict=True)
+        lines += [(LAYER, y + 4, QUERY + BOX, below, Role.CONTEXT, LIT, 2.5) for y, below in pairs]
     data = _marks(shapes, lines)
     strong = [lit == "input"] * len(source), [row == present for row in range(len(target))]
     data |= _column_labels("source", source, strong[0], source_ys, SOURCE)

@@ -14,7 +14,7 @@ WAYS = {
     "vectors": [{}, {"vectors_question": "rules"}, {"vectors_question": "pairs"}],
     # last a way whose callbacks rerun no fragment: else AppTest goes to Start in place of the next page
     "lookup": [{"lookup_question": "records"}, {"lookup_question": ""}],
-    "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "learned")],
+    "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "fed", "learned")],
     "groups": [{"groups_shows": True}, *({"groups_question": slug} for slug in ("elsewhere", "why"))],
     "memory": [{"memory_question": slug} for slug in ("", "own", "follows", "apple")],
     "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],

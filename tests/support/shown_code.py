@@ -193,7 +193,7 @@ TRACES = {
     "scoring-functions": compared,
     **{
         f"translator-{scoring}": translated
-        for scoring in ("none", "none-256", "mean", "dot", "general", "additive", "plain")
+        for scoring in ("none", "none-256", "mean", "dot", "general", "additive", "plain", "input-feeding")
     },
     "translator-transformer": transformed,
     "sentence-attention": judged,
