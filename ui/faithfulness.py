@@ -35,7 +35,8 @@ from ui.state import Field, encode_fields, single_choice
 AS_LEARNED = "This is about the network as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 READINGS = {
-    ERASED: "The smaller the area, the better the order; the model never saw such inputs.",
+    ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
+    "up *gradient × input* from an empty input on.",
     INSERTED: "The larger the area, the better the order. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
     f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
