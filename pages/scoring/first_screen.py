@@ -15,7 +15,7 @@ from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.live_training import score_comparison as measures
-from attention_core.live_training.score_comparison import EXTENT, VECTOR_PRESETS, Vectors
+from attention_core.live_training.score_comparison import EXTENT, Vectors
 from pages.scoring import controls
 from ui.chart import note_picture
 from ui.edits import WeightsRow
@@ -23,6 +23,7 @@ from ui.scene import scene_choice
 from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 RIVAL_SCORES = ("dot", "L2 distance")
+GUESSED_SCORES = ("dot", "cosine", "L2 distance")
 REWARDS = {
     "dot": "angle and lengths",
     "scaled dot": "the same, ÷ √d",
@@ -106,33 +107,43 @@ def on_choose(traces: Mapping[str, AttentionTrace]) -> None:
         row.set_weight([choice.key], choice.weight)
 
 
-def lay_on_query() -> None:
-    """Put the first example, with its first key where the query is."""
-    first = VECTOR_PRESETS[0]
-    vectors = Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer.")
-    controls.arrange_example(vectors)
+def _doubled_vectors() -> Vectors:
+    query = [2 * number for number in controls.FIRST.query]
+    return Vectors(query, controls.FIRST.keys, "q is twice as long as before.")
 
 
-def key_of_dot_product() -> tuple[int, str]:
-    """Return the key that the dot product prefers, and a sentence on its weight and that of the nearest key."""
-    query, key = controls.query_and_keys(controls.VECTORS.value)
-    traces = measures.compare({name: SCORES[name]() for name in RIVAL_SCORES}, query[None], key)
-    favourites = measures.favourites(traces)
-    dot, near = (favourites[name] for name in RIVAL_SCORES)
-    if dot.key is None or near.key is None:
-        return -1, "All keys fit equally well now."
-    longer, nearer = controls.key_name(dot.key), controls.key_name(near.key)
-    sentence = f"The dot product gives {longer} {percent(dot.weight)}, nearness gives {nearer} {percent(near.weight)}."
-    if key[dot.key].norm() > key[near.key].norm():
-        sentence += f" {longer} is longer, and a dot product grows with length."
-    return dot.key, sentence
+def double_query() -> None:
+    """Arrange the first example, with its query twice as long, and choose the score that is asked about last."""
+    controls.arrange_example(_doubled_vectors())
+    controls.SCORE.value = GUESSED_SCORES[-1]
 
 
-LAY_ON_QUERY = TryThis(
-    "lay k₁ exactly onto the query",
-    "k₁ is then the query itself. Which key will the dot product choose?",
-    ("k₁", "k₂", "k₃"),
-    lay_on_query,
-    key_of_dot_product,
+def score_that_changes() -> tuple[int, str]:
+    """Return which of GUESSED_SCORES prefers another key once the query is twice as long, and a sentence on it."""
+    doubled = _doubled_vectors()
+    if controls.VECTORS.value.text() != doubled.text():
+        return -1, "These are other arrows now."
+    functions = {name: SCORES[name]() for name in GUESSED_SCORES}
+    before, after = (_favourites(functions, vectors) for vectors in (controls.FIRST, doubled))
+    changed = [name for name in GUESSED_SCORES if before[name].key != after[name].key]
+    if len(changed) != 1:
+        return -1, f"{len(changed)} scores now prefer another key."
+    (name,) = changed
+    old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
+    sentence = f"{name} now takes {percent(after[name].weight)} from {new}, before it preferred {old}."
+    return GUESSED_SCORES.index(name), f"{sentence} Every dot product doubles, no angle changes."
+
+
+def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, measures.FavouriteKey]:
+    query, key = controls.query_and_keys(vectors)
+    return measures.favourites(measures.compare(functions, query[None], key))
+
+
+DOUBLE_QUERY = TryThis(
+    "make q twice as long",
+    "q becomes twice as long and keeps its direction. Which score then prefers another key?",
+    GUESSED_SCORES,
+    double_query,
+    score_that_changes,
     controls.PLANE.container_key,
 )

@@ -1,7 +1,7 @@
 """What a score measures: eight ways to compare a query with a key."""
 
 from pages.scoring.controls import NAME
-from pages.scoring.first_screen import LAY_ON_QUERY
+from pages.scoring.first_screen import DOUBLE_QUERY
 from pages.scoring.inputs import draw_comparison
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
@@ -13,13 +13,10 @@ def comparison() -> None:
     if draw_experiment(NAME):
         return
     compared = draw_comparison()
-    try_this(NAME, LAY_ON_QUERY)
+    try_this(NAME, DOUBLE_QUERY)
     page_questions(NAME, None)
     compared.draw_plane(is_hero=True)
 
 
-page_frame(
-    NAME,
-    "A score says how well a key (yellow) fits the query q (blue): the darker where its arrow ends, the higher.",
-)
+page_frame(NAME, "A score says how well a key (yellow) fits the query q (blue).")
 page_body(comparison)

@@ -24,6 +24,11 @@ class ScorePlane extends PlaneScene {
     return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
   }
 
+  legend() {
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The darker a place in the plane, the higher a key would score there." : "";
+    return `${note} ${super.legend()}`;
+  }
+
   describe(arrow) {
     if (arrow === 0) return "the query";
     const [q, ...keys] = this.plane.arrows, { dot, degrees } = geometry(q, keys[arrow - 1]), weight = this.data.weights[this.row][arrow - 1];
@@ -34,7 +39,7 @@ class ScorePlane extends PlaneScene {
     const { data, row } = this, name = data.queries[row];
     if (step === "asks") return "**q** asks **every key** how well it fits.";
     if (step !== "scores") return super.captionOf(step);
-    const heading = `Each key gets a **score** by ${name}, ${data.formulas[row]}: the darker where it ends, the higher.`;
+    const heading = `Each key gets a **score** by ${name}, ${data.formulas[row]}.`;
     return name === "dot" && !this.given.bare ? `${heading} ${this.equation()}` : heading;
   }
 
@@ -42,14 +47,14 @@ class ScorePlane extends PlaneScene {
   equation() {
     const [q, ...keys] = this.plane.arrows, key = clamp((this.plane.active || 1) - 1, 0, keys.length - 1), { dot, lengthQ, lengthK, degrees } = geometry(q, keys[key]);
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
-    return `For ${this.data.keys[key]}: |q| |k| cos θ = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
+    return `For ${this.data.keys[key]}: length × length × how well they agree = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
   }
 
   captionOfRest() {
-    const { data, row, weights } = this, name = data.queries[row], best = winner(weights), rival = name === "dot" ? "L2 distance" : "dot", rivalRow = data.queries.indexOf(rival);
-    if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${asPercent(weights[at])} of ${key}`).join(", ")}.`;
+    const { data, row, weights, state: { percents } } = this, name = data.queries[row], best = winner(weights), rival = name === "dot" ? "L2 distance" : "dot", rivalRow = data.queries.indexOf(rival);
+    if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${percents[at]} of ${key}`).join(", ")}.`;
     if (best < 0) return `By **${name}** all keys fit equally well.`;
-    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${asPercent(weights[best])}`, other = winner(data.weights[rivalRow]);
+    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`, other = winner(data.weights[rivalRow]);
     if (this.isOwnRow(rivalRow)) return `${chosen}.`;
     if (other < 0) return `${chosen}; by ${rival} all fit equally well.`;
     if (other === best) return `${chosen}; by ${rival}, too.`;

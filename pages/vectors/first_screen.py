@@ -1,4 +1,4 @@
-"""The first screen: vectors that are dragged, the weights of all their pairs, and a vector of zeros to try."""
+"""The first screen: vectors that are dragged, the weights of all their pairs, and a guess at how many change."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,7 +12,6 @@ import streamlit as st
 from attention_core import AttentionTrace
 from attention_core.attention.edits import SetWeights
 from attention_core.attention.view.scene import scene_data
-from attention_core.attention.wording import percent
 from attention_core.device import to_array
 from pages.vectors import problem as core
 from pages.vectors import tables as workbench
@@ -29,6 +28,10 @@ from ui.vector_plane import VectorPlane
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
 TURNED = "projections"
 """The first example, with a W_Q that turns its inputs."""
+MOVED_INPUT = (-1.75, 0.75)
+COUNTS = ("3", "5", "9")
+"""The guesses at how many weights change."""
+SMALLEST_CHANGE = 1e-9
 ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
 """The tips of the arrows that the browser has."""
 
@@ -41,8 +44,10 @@ def example_choice() -> None:
     workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
     if TRY_STAGE[NAME].value != NOT_TRIED:
         return  # the example's line is not about what is asked
+    if workbench.are_tables_changed():
+        return  # nor about other numbers
     lesson = core.PRESETS[workbench.PRESET.value].line
-    right.markdown("Before your changes: " * workbench.is_edited() + lesson, help=explain(lesson))
+    right.markdown("Before your changes: " * workbench.are_rules_changed() + lesson, help=explain(lesson))
 
 
 def _on_example() -> None:
@@ -141,43 +146,49 @@ def on_drag() -> None:
     workbench.write_tables(tables)
 
 
-def load_zero_input() -> None:
-    """Load the first example with zeros as its first input, x1."""
+def move_input() -> None:
+    """Load the first example with its first input, x1, moved, and let the last one ask, which has not moved."""
     workbench.choose_preset(workbench.FIRST)
     workbench.load_preset(again=True)
     EDITS.reset()
     tables = dict(workbench.problem_in_tables().tables)
-    tables["X"][0] = 0
+    tables["X"][0] = MOVED_INPUT
     workbench.write_tables(tables)
+    CELL.value |= {"query": len(tables["X"]) - 1}
 
 
-def has_zero_input(problem: Problem) -> bool:
-    """Return whether x1 of the first example is all zeros, and no other number or setting is changed."""
+def has_moved_input(problem: Problem) -> bool:
+    """Return whether x1 of the first example is where move_input moves it, and nothing else is changed."""
     are_rules_changed = any(field.encode() for field in workbench.SETTINGS.values())
     if workbench.PRESET.value != workbench.FIRST or EDITS.changes or are_rules_changed:
         return False
     example = workbench.example()
-    is_intact = _are_same_tables(example, problem, example.tables.keys() - {"X"})
-    return is_intact and not problem.tables["X"][0].any()
+    example.tables["X"][0] = MOVED_INPUT
+    return _are_same_tables(example, problem, example.tables)
 
 
 def _are_same_tables(problem: Problem, before: Problem, names: Iterable[str]) -> bool:
     return all(np.array_equal(problem.tables[name], before.tables[name]) for name in names)
 
 
-def zero_input_outcome() -> tuple[int, str]:
-    """Return the index of the guess at x1's weights that came true, 1 = all equal, 2 = itself alone, and a sentence."""
-    weights = attention(workbench.problem_in_tables()).weights()[0].tolist()
-    option = 1 if max(weights) - min(weights) < 0.01 else 2 if weights[0] > 0.99 else -1
-    shares = ", ".join(map(percent, weights))
-    return option, f"x1 takes {shares}. Shares sum to 100%: who asks for nothing takes the average."
+def changed_weights() -> tuple[int, str]:
+    """Return the index of the guess at how many weights have changed since the example, and a sentence."""
+    before, after = (attention(problem) for problem in (workbench.example(), workbench.problem_in_tables()))
+    n_weights, n_scores = (
+        int((numbers(after) - numbers(before)).abs().gt(SMALLEST_CHANGE).sum())
+        for numbers in (AttentionTrace.weights, AttentionTrace.scores)
+    )
+    option = COUNTS.index(str(n_weights)) if str(n_weights) in COUNTS else -1
+    n_pairs = after.n_queries * after.n_keys
+    sentence = f"{n_weights} of {n_pairs} weights changed, though only {n_scores} of {n_pairs} scores did"
+    return option, f"{sentence}: softmax divides each row by its own sum."
 
 
-ZERO_INPUT = TryThis(
-    "shrink x1 to nothing",
-    "x1 becomes a vector of zeros: all its scores are 0. What does it take from the three?",
-    ("Nothing", "A third from each", "All from itself"),
-    load_zero_input,
-    zero_input_outcome,
+MOVE_INPUT = TryThis(
+    "move x1 alone",
+    "x1 is moved, x2 and x3 stay. How many of the nine weights change?",
+    COUNTS,
+    move_input,
+    changed_weights,
     PLANE.container_key,
 )

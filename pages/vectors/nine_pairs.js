@@ -91,7 +91,7 @@ class NinePairs extends PlaneScene {
     return `You crossed out **${cut}**: ${name} ${weights.some((weight) => weight > 0) ? "shares its weight among the rest" : "takes nothing"}.`;
   }
 
-  sharesOf(weights) { return weights.map((weight, key) => (weight ? `${asPercent(weight)} of ${this.data.keys[key]}` : "")).filter(Boolean).join(", ") || "nothing"; }
+  sharesOf(weights, percents = this.percentsOf(weights)) { return weights.map((weight, key) => (weight ? `${percents[key]} of ${this.data.keys[key]}` : "")).filter(Boolean).join(", ") || "nothing"; }
 
   captionOfRest() {
     if (this.isOwnRow(this.row)) return this.captionOfOwnRow();
@@ -107,7 +107,7 @@ class NinePairs extends PlaneScene {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);
       if (isElsewhere && by > (best?.by ?? SMALLEST_NOTED)) best = { by, i, j };
     }));
-    const told = best ? ` Yet ${data.queries[best.i]} now takes **${asPercent(data.weights[best.i][best.j])}** from ${data.keys[best.j]}, not ${asPercent(base[best.i][best.j])}.` : "";
+    const told = best ? ` Yet ${data.queries[best.i]} now takes **${this.percentsOf(data.weights[best.i])[best.j]}** from ${data.keys[best.j]}, not ${this.percentsOf(base[best.i])[best.j]}.` : "";
     return `Only ${movedNames.join(" and ")} moved.${told} **${nChanged} of ${n} weights changed**.${isNeuron ? " In an ordinary neuron they stay." : ""}`;
   }
 }

@@ -14,10 +14,10 @@ def workbench() -> None:
     if draw_experiment(NAME):
         return
     bench = draw_workbench()
-    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not screen.has_zero_input(bench.problem):
-        TRY_STAGE[NAME].reset()  # its answer is about a vector of zeros
+    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not screen.has_moved_input(bench.problem):
+        TRY_STAGE[NAME].reset()  # its answer is about x1 where it was moved to
     if PRESET.value == FIRST:
-        try_this(NAME, screen.ZERO_INPUT)
+        try_this(NAME, screen.MOVE_INPUT)
     page_questions(NAME, lambda: draw_numbers(bench.trace), players=(STEPS,))
     bench.draw_pairs(can_cover=True)
 

@@ -93,12 +93,17 @@ def load_preset(*, again: bool = False) -> None:
         field.set_default(field.value)
 
 
-def is_edited() -> bool:
-    """Return whether tables, settings or weights differ from the example's."""
+def are_tables_changed() -> bool:
+    """Return whether tables differ from the example's."""
     initial, present = example().tables, problem_in_tables().tables
     is_same = initial.keys() == present.keys() and all(np.array_equal(initial[name], present[name]) for name in initial)
+    return LOADED.value == PRESET.value and not is_same
+
+
+def are_rules_changed() -> bool:
+    """Return whether settings or weights differ from the example's."""
     is_set = any(field.encode() for field in SETTINGS.values())
-    return LOADED.value == PRESET.value and (not is_same or is_set or bool(EDITS.changes))
+    return LOADED.value == PRESET.value and (is_set or bool(EDITS.changes))
 
 
 def example() -> core.Problem:

@@ -25,9 +25,9 @@ def drag_to(page, arrow, x, y):
 
 
 def shares_in_table(page):
-    """The shares that the dot product gives, in per cent."""
+    """The shares that the dot product gives, in per cent; 0 for one below 1."""
     texts = page.locator(".cell.now").all_inner_texts()
-    return [float(text.lstrip("<").rstrip("%")) for text in texts]
+    return [0.0 if text.startswith("<") else float(text.lstrip(">").rstrip("%")) for text in texts]
 
 
 def show_all(page):

@@ -1,20 +1,19 @@
 // Arrows in a plane, and beside them their keys as a scene: scores, weights and values of one row at a time, whose context is
 // an arrow, too. Below stand the weights of all rows; another row is a click away. What arrows that are dragged make of scores
 // says `computed`; what it has not, null, comes from Python. `scene` in the data is what scene.js reads.
-import { arrayOf, asPercent, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { arrayOf, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
-import { HIGHEST, LOWEST, middleOf, mix, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { HIGHEST, LOWEST, middleOf, mix, percentsOf, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/view/scene.js";
 import { HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
 const MANY_ROWS = 5, GLIDE = 500, LATER_PACE = 5, SMALLEST_CHANGE = 1e-9;
-const SMALLEST_WRITTEN = 0.001;  // weight in a row of weights
+const EQUAL = 1e-6;  // percents that differ by less are written alike
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
-const percentIn = (weight) => (weight > 0 && weight < SMALLEST_WRITTEN ? `<${asPercent(SMALLEST_WRITTEN)}` : asPercent(weight));
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
-const DIAL = 92, DIAL_LEAST = 15;  // pixels of a dial's side, and of its radius on a phone
+const DIAL = 104, DIAL_LEAST = 15;  // pixels of a dial's side, and of its radius on a phone
 const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
@@ -28,6 +27,17 @@ const scaledTogether = ({ queries, keys, values }) => {
   if (!isFlat({ queries, keys, values })) return { queries: scaled(queries), keys: scaled(keys), values: scaled(values) };
   const longest = lengthOf([...queries, ...keys]);
   return { queries: scaled(queries, longest), keys: scaled(keys, longest), values: scaled(values, lengthOf(values)) };
+};
+
+const percentOf = (whole, weight) => (whole === 100 && weight < 1 - EQUAL ? ">99%" : `${whole || "<1"}%`);
+
+// Weights of a row in whole percents that add up to 100, by their largest remainders; equal weights stay equal.
+const percentsOfRow = (weights) => {
+  const texts = percentsOf(weights), shares = weights.map((weight, at) => (/^\d+%$/.test(texts[at]) ? 100 * weight : 0)), whole = shares.map((share) => Math.floor(share + EQUAL));
+  const remainder = (at) => shares[at] - whole[at], order = [...shares.keys()].sort((a, b) => remainder(b) - remainder(a));
+  const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0), nRaised = Math.round(sumOf(shares)) - sumOf(whole), raised = order.slice(0, nRaised);
+  if (raised.some((at) => order.slice(nRaised).some((other) => Math.abs(shares[at] - shares[other]) < EQUAL))) return texts;
+  return texts.map((text, at) => (shares[at] > 0 ? percentOf(whole[at] + raised.includes(at), weights[at]) : text));
 };
 
 // The next of 1, 2, 5, 10, 20, ... that is not below: a scale that seldom jumps while scores move.
@@ -45,11 +55,12 @@ class ArrowPlane extends Plane {
     this.context = { line: make(this.svg, "svg:path", "arrow sum"), head: make(this.svg, "svg:path", "head sum") };
     this.contextName = make(this.svg, "svg:text", "name", "context");
     this.queryName = make(this.svg, "svg:text", "name", "query");
-    this.projected = this.data.isProjected ? [...this.data.scene.keys.map(() => "key"), "query"].map((kind) => this.makeProjected(kind)) : [];
+    const query = this.data.isProjected && this.makeProjected("query");
+    this.projected = query ? [...this.data.scene.keys.map(() => this.makeProjected("key")), query] : [];
     this.svg.parentNode.hidden = this.arrows.length === 0 || Boolean(this.data.bare);
   }
 
-  // An arrow for what a projection makes of another one, below all names.
+  // An arrow for what a projection makes of another one, below all names; the query's is the rim of a key that lies on it.
   makeProjected(kind) {
     const nodes = { line: make(this.svg, "svg:path", `arrow projected ${kind}`), head: make(this.svg, "svg:path", `head projected ${kind}`) };
     this.labels[0].before(nodes.line, nodes.head);
@@ -108,6 +119,8 @@ class ArrowPlane extends Plane {
     if (this.shown.some((vector, at) => Math.hypot(vector[0] - aims[at][0], vector[1] - aims[at][1]) > SETTLED)) requestAnimationFrame(() => scene.draw());
     else this.shown = aims;
     this.projected.forEach((nodes, at) => this.shape(nodes, this.shown[at]));
+    const query = this.shown.at(-1), isRim = this.shown.slice(0, -1).some((key) => Math.hypot(key[0] - query[0], key[1] - query[1]) < SETTLED);
+    for (const node of Object.values(this.projected.at(-1))) node.classList.toggle("rim", isRim);
     const inputs = [...goal.keys, goal.query].map(([from]) => from), isTurned = inputs.map((from, at) => Math.hypot(from[0] - this.shown[at][0], from[1] - this.shown[at][1]) > SETTLED);
     set(this.turns, { d: inputs.map((from, at) => (isTurned[at] ? `M${this.screen(from)}L${this.screen(this.shown[at])}` : "")).join("") });
     if (isTurned.at(-1)) this.nameAt(this.queryName, this.shown.at(-1), 1);
@@ -196,7 +209,7 @@ class DialLayout extends RowsLayout {
     super.standInColumns(width, keys);
     const side = (this.dial = DIAL * this.scale);
     this.strips = this.strips.map((strip) => ({ ...strip, h: side }));
-    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + 1.75 * side });
+    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + 1.45 * side });
     this.below = this.boxTop + side + 12 * this.scale;
   }
 }
@@ -240,7 +253,7 @@ class RowsDrawing extends SceneDrawing {
   }
 
   drawArrow({ x, y }, [right, up], radius, alpha, colour, wide = 1) {
-    const { pen } = this, long = radius * Math.hypot(right, up), thick = wide * clamp(radius / 12, 2, 5), head = Math.min(3 * thick, long);
+    const { pen } = this, long = radius * Math.hypot(right, up), thick = Math.min(wide * clamp(radius / 12, 2, 5), Math.max(0.3 * long, 2)), head = Math.min(3 * thick, 0.7 * long);
     if (alpha <= 0) return;
     pen.save();
     Object.assign(pen, { globalAlpha: alpha, strokeStyle: colour, fillStyle: colour, lineWidth: thick, lineCap: "round" });
@@ -263,12 +276,14 @@ class RowsDrawing extends SceneDrawing {
     if (layout.dial) this.write("context", box.x + box.w + 12, box.y + box.h / 2, { size: 18 * layout.scale, alpha: 0.85 * progress.blend * progress.open, hides: true });
   }
 
-  // The query stays beside the key that it is compared with.
+  // The query stays beside the key that it is compared with; the shorter of them lies on top.
   drawKey(index) {
+    const { layout, tones, state: { query, keys, hidden, progress } } = this, isKeyOnTop = Math.hypot(...keys[index]) < Math.hypot(...query);
+    const drawQuery = () => this.drawArrow(middleOf(layout.strips[index]), query, layout.dial / 2, progress.open * progress.score(index) * (1 - progress.box), tones.query);
+    const isBeside = layout.dial && !hidden[index];
+    if (isBeside && isKeyOnTop) drawQuery();
     super.drawKey(index);
-    const { layout, tones, state: { query, hidden, progress } } = this;
-    if (!layout.dial || hidden[index]) return;
-    this.drawArrow(middleOf(layout.strips[index]), query, layout.dial / 2, progress.open * progress.score(index) * (1 - progress.box), tones.query);
+    if (isBeside && !isKeyOnTop) drawQuery();
   }
 
   draw(state) {
@@ -298,16 +313,23 @@ export class PlaneScene extends SceneView {
   adopt(data, tellMoved, tellChosen) {
     const { plane, given } = this, isMoved = given && data.revision !== plane.revision, before = plane.arrows, base = this.data?.weights;
     this.given = data;
+    if (isMoved) Object.assign(this, { isAboutToPlay: false }).finish();
     plane.adopt(data, tellMoved);
     if (isMoved || data.scene.isEdited || given?.scene.isEdited) Object.assign(this, { from: null, base: null });
     if (isMoved && given.subject === data.subject && String(given.names) === String(data.names)) this.glide(before, base);
     super.adopt(this.live(data.scene), tellChosen);
   }
 
+  // What comes of a guess is shown at once, at rest, with what was before where one arrow alone has moved.
   cover(isCovered) {
     this.plane.svg.parentNode.inert = Boolean(isCovered);
-    return super.cover(isCovered);
+    if (!super.cover(isCovered)) return false;
+    const goal = this.plane.goal ?? this.plane.arrows, nMoved = goal.filter((arrow, at) => String(arrow) !== String(this.from?.[at])).length;
+    Object.assign(this, { isTour: false, isDragged: true }, nMoved > 1 && { from: null, base: null });
+    return false;
   }
+
+  percentsOf(weights) { return percentsOfRow(weights); }
 
   // The numbers of the scene as the arrows are now.
   live(scene) {
@@ -321,6 +343,9 @@ export class PlaneScene extends SceneView {
   }
 
   stripNote() { return isFlat(this.now) ? "" : super.stripNote(); }
+
+  // What marks in the plane and in the cells mean, once they are there.
+  legend() { return this.isDragged && this.nChanged ? "A tick in a weight: what it was before." : ""; }
 
   // There is no other picture before it.
   progressAt(time) { return { ...super.progressAt(time), open: 1 }; }
@@ -501,11 +526,12 @@ export class PlaneScene extends SceneView {
     plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, this.drawing.ranks, progress);
     const [score, name] = this.field();
     plane.showField(score, name, (this.tones.isDark ? 0.6 : 1) * progress.allScores);
+    if (isFlat(this.now)) this.note.textContent = this.legend();
   }
 
   writeCell(node, row, key) {
     const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
-    const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? percentIn(weight) : twoDecimals(score), before = base?.[row]?.[key];
+    const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
     const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
     const form = [text, weight, before, isNow, isChanged, isLit, this.shownOf(row)].join();
     if (node.form === form) return;

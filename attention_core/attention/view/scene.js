@@ -205,6 +205,8 @@ export class SceneView extends ScenePlayer {
     this.reserveRoom(vector ? [captionOf("vector", this.data, { progress: { press: 1, lost: 1 } })] : []);
   }
 
+  percentsOf(weights) { return percentsOf(weights); }
+
   hidden(row = this.row) { return this.data.scores[row].map((score) => score === null); }
 
   // The weights that the present query has, or would have once a change is done.
@@ -353,7 +355,7 @@ export class SceneView extends ScenePlayer {
     this.middle ??= this.goalMiddle();
     this.state = {
       progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
-      hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: percentsOf(this.weights),
+      hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
       low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
       vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
     };

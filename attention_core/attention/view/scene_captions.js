@@ -1,7 +1,7 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
 import { wholePercent } from "./scene_drawing.js";
 
-const SHARP = 0.995, MANY = 10, MAX_NAMED = 3;
+const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05;
 
 export const quoted = (text) => `“${text}”`;
 
@@ -27,9 +27,11 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   if (progress.divide < 0.5) return "**Softmax** makes high scores stand out: e to the power of each, so that 3 more counts 20 times as much.";
   if (second === undefined || weights[second] <= 0) return `Divided by their sum they are **weights**. All of it goes to ${quoted(keys[first])}.`;
   if (local || isChanged) return `These are the **weights**: ${percents[first]} for ${quoted(keys[first])}.`;
-  const [high, low] = [first, second].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
+  const isAlike = (index) => weights[first] < ALIKE * weights[index], shared = [...weights.keys()].filter((index) => weights[index] > 0), areAlike = shared.length > 2 && shared.every(isAlike);
+  const last = areAlike ? shared.reduce((a, b) => (weights[b] < weights[a] ? b : a)) : second, who = areAlike ? "All" : `${quoted(keys[first])} and ${quoted(keys[second])}`;
+  const [high, low] = [first, last].map((index) => +scores[index].toFixed(2)), times = Math.exp(high - low);
   const fit = high === low ? "fit equally: equal weights" : "fit almost equally: almost the same weight";
-  if (times < 1.05) return `Divided by their sum they are **weights**. ${quoted(keys[first])} and ${quoted(keys[second])} ${fit}.`;
+  if (times < ALIKE) return `Divided by their sum they are **weights**. ${who} ${fit}.`;
   const much = `${times < MANY ? times.toFixed(1) : Math.round(times).toLocaleString("en")} times its weight`;
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };

@@ -107,7 +107,9 @@ def test_equal_lengths_are_equal_and_right_angles_are_right():
     lengths = torch.tensor(presets["Equal lengths"].keys).norm(dim=1)
     assert lengths.max() - lengths.min() < 0.02
     right = presets["Right angles"]
-    assert (torch.tensor(right.keys[:2]) @ torch.tensor(right.query)).tolist() == [0, 0]
+    query, keys = torch.tensor(right.query), torch.tensor(right.keys)
+    assert (keys[:2] @ query).tolist() == [0, 0]
+    assert [f"gives each {weight:.1%}" in right.note for weight in (keys @ query).softmax(0)[:2]] == [True, True]
 
 
 @pytest.fixture(scope="module")

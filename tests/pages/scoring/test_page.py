@@ -52,11 +52,16 @@ def test_the_page_arrives_with_scores_that_learn_nothing_and_compares_printed_an
     assert len(page.get("vega_lite_chart")) == 3
 
 
-def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
+def test_a_query_twice_as_long_changes_the_nearest_key_alone(page):
+    before = [np.argmax(row) for row in scene(page)["weights"]]
     page.button(key="scoring_try").click().run()
-    page.get("button_group")[0].set_value(0).run()
-    assert component_data(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
-    assert "The dot product gives k₂ 98%, nearness gives k₁" in text_of(page)
+    page.get("button_group")[0].set_value(2).run()
+    data = component_data(page, "score_plane")
+    assert data["arrows"][0] == [4.0, 3.0]
+    after = [np.argmax(row) for row in data["scene"]["weights"]]
+    changed = [name for name, old, new in zip(data["scene"]["queries"], before, after, strict=True) if old != new]
+    assert changed == ["L2 distance"]
+    assert "**Right**: L2 distance now takes 90% from k₂, before it preferred k₁." in page.success[0].value
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 

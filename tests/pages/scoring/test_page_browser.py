@@ -59,7 +59,7 @@ def test_dragging_a_key_changes_bars(plane):
     expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \([\d.]+%\)"))  # while the button is still down
     plane.mouse.up()
     expect(plane.locator(".cell").nth(2)).to_have_text("97%")
-    expect(plane.locator(".cell").nth(3)).to_have_text("<0.1%")
+    expect(plane.locator(".cell").nth(3)).to_have_text("<1%")
 
 
 def test_dragging_a_key_changes_the_fields(plane):
@@ -168,3 +168,12 @@ def test_own_weights_are_said_to_be_own_until_another_example(plane):
     plane.get_by_role("button", name="One long key").click()
     expect(said(plane)).to_contain_text("; by dot")
     assert not plane.locator("path.ghost").get_attribute("d")
+
+
+def test_what_comes_of_a_guess_is_shown_at_once_beside_what_was_before(plane):
+    plane.get_by_role("button", name="Try this").click()
+    plane.locator(".st-key-scoring_try_guess").get_by_text("cosine").click()
+    expect(said(plane)).to_have_text("By L2 distance q takes most from k₂, 90%; by dot, too.")
+    expect(plane.get_by_text("Not so:")).to_be_visible()
+    expect(plane.locator(".note")).to_contain_text("A tick in a weight: what it was before.")
+    assert plane.locator("path.ghost").get_attribute("d")

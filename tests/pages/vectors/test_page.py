@@ -107,7 +107,7 @@ def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
     assert f"\n{line}" in text_of(choose(page, "selectbox", "preset", "huge"))
     assert f"Before your changes: {line}" in text_of(set_fields(page, scoring="cosine"))
     choose(page, "selectbox", "preset", "equal")
-    assert f"Before your changes: {PRESETS['equal'].line}" in text_of(retype(page, "K", 0, 0, -1))
+    assert PRESETS["equal"].line not in text_of(retype(page, "K", 0, 0, -1)), "it is about other numbers"
 
 
 def test_what_was_crossed_out_in_one_example_is_no_change_of_another(page):
@@ -131,9 +131,9 @@ def test_what_examples_say_is_so():
 
 
 @pytest.mark.parametrize("change", ["drag", "softmax", "edit"])
-def test_the_verdict_goes_when_x1_is_no_longer_nothing(page, change):
+def test_the_verdict_goes_when_x1_is_moved_on(page, change):
     page.button(key="vectors_try").click().run()
-    page.segmented_control(key="vectors_try_guess").set_value(1).run()
+    page.segmented_control(key="vectors_try_guess").set_value(2).run()
     assert page.success
     if change == "drag":
         retype(page, "X", 0, 0, 2.0)
@@ -194,13 +194,14 @@ def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
         assert "mixed effect: **" in text_of(page)
 
 
-def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_example(page):
+def test_nine_weights_change_with_one_input_and_the_verdict_goes_with_the_example(page):
+    before = np.array(pairs(page)["weights"])
     page.button(key="vectors_try").click().run()
     assert pairs(page)["scene"]["covered"]
-    page.segmented_control(key="vectors_try_guess").set_value(1).run()
-    assert "A third from each. **Right**: x1 takes 33%, 33%, 33%." in page.success[0].value
-    assert pairs(page)["arrows"][0] == [0, 0]
-    assert pairs(page)["weights"][0] == pytest.approx([1 / 3] * 3, rel=1e-3)
+    page.segmented_control(key="vectors_try_guess").set_value(2).run()
+    assert "**Right**: 9 of 9 weights changed, though only 5 of 9 scores did" in page.success[0].value
+    assert pairs(page)["arrows"][0] == [-1.75, 0.75]
+    assert np.abs(np.array(pairs(page)["weights"]) - before).min() > 0.05
     choose(page, "selectbox", "preset", "huge")
     assert not page.success
     assert "vectors_try" not in [button.key for button in page.button], "the guess is about the first example"

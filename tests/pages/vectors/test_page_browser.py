@@ -41,7 +41,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
     settle(page)
-    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1, 5.4% of x2, 41% of x3.")
+    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1, 5% of x2, 41% of x3.")
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()
@@ -142,22 +142,24 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     expect(page.locator(".cell").nth(7)).to_have_text("15%")
 
 
-def test_try_this_covers_the_scene_until_x1_weighs_each_a_third(visit, app_url):
+def test_try_this_covers_the_scene_until_all_nine_weights_have_changed(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.locator(".tip").first.wait_for()
     settle(page)
     page.get_by_role("button", name="Try this").click()
     expect(page.locator(".covered .say")).to_have_text("x1 is the query (blue): it asks every key (yellow).")
     expect(page.locator(".cell").first).to_have_css("opacity", "0")
-    page.get_by_text("A third from each").click()
-    expect(page.locator(".say")).to_have_text("x1 asks for nothing, and takes a third from each.")
+    page.locator(".st-key-vectors_try_guess").get_by_text("5", exact=True).click()
+    expect(page.locator(".say")).to_have_text(NINE)
+    expect(page.locator(".say")).to_contain_text("Yet x3 now takes 22% from x2, not 15%.")
+    expect(page.locator(".cell.now")).to_have_text(["6%", "22%", "72%"])
 
 
 def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_url):
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
     page.get_by_role("button", name="query = x · W_Q").click()
-    expect(page.locator(".say")).to_have_text(re.compile("^Turned by W_Q, x1 .* 9.4% of x1, 66% of x2, 25% of x3"))
+    expect(page.locator(".say")).to_have_text(re.compile("^Turned by W_Q, x1 .* 9% of x1, 66% of x2, 25% of x3"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
     page.get_by_role("button", name="query = x", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
