@@ -81,16 +81,23 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     """Let a visitor guess what the query finds by meaning instead of spelling, or by spelling instead of meaning."""
     if len(encoders) < 2:
         return
-    is_tried, text = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING), request.queries[query]
+    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
     (alternative,) = {*COMPARISONS} - {BY.value}
     present_by, next_by = (alternative, BY.value) if is_tried else (BY.value, alternative)
-    ranking_by = {
-        by: core.soft_lookup(request.records, [text], 1.0, encoders[by]).weights()[0].argsort(descending=True).tolist()
+    rankings_by = {
+        by: core.soft_lookup(request.records, request.queries, 1.0, encoders[by]).weights().argsort(1, True).tolist()
         for by in COMPARISONS
     }
-    keys = sorted({key for ranking in ranking_by.values() for key in ranking[:2]})
+    # a query that finds the same both ways shows nothing
+    rows = (query, *range(len(request.queries)))
+    asked = next((row for row in rows if len({rankings[row][0] for rankings in rankings_by.values()}) > 1), None)
+    if asked is None:
+        guess_again()
+        return
+    text = request.queries[asked]
+    keys = sorted({key for rankings in rankings_by.values() for key in rankings[asked][:2]})
     names = [error_markdown(request.records.keys[key][:40]) for key in keys]
-    best_by = {by: keys.index(ranking[0]) for by, ranking in ranking_by.items()}
+    best_by = {by: keys.index(rankings[asked][0]) for by, rankings in rankings_by.items()}
 
     def outcome() -> tuple[int, str]:
         option = best_by[next_by]
@@ -103,7 +110,7 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     question = f"Now compare by {next_by} only. What does *{error_markdown(text[:60])}* find?"
 
     def act() -> None:
-        BY.value = next_by
+        BY.value, QUERY.value = next_by, asked
         EDITS.reset()
 
     try_this(NAME, TryThis(f"compare by {next_by}", question, names, act, outcome, "lookup_scene"))

@@ -258,9 +258,12 @@ def worth_text(layer: str) -> str:
         return ""
     accuracy, without = (figure_range(card, "test_accuracy") for card in cards)
     equal, verdict = cards[0].get("test_accuracy_with_uniform_attention"), compare_accuracies(without, accuracy)
-    with_equal = "" if equal is None else f"; **with every weight equal, {percent(equal)}**"
+    with_equal = (
+        "" if equal is None else f"; **with every weight equal, {percent(equal)}**: it was trained with its own"
+    )
     conclusion = " It does not help." if verdict in ("as good", "better") else ""
-    control = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {verdict}: {without}."
+    between = "" if layer == GUIDED else " between pixels"
+    control = f"A network trained without attention{between} learns another way and is {verdict}: {without}."
     return f"It reads {accuracy} of MNIST's test digits{with_equal}. {control}{conclusion}"
 
 

@@ -50,10 +50,13 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     trace, labels, n_looks = reading.trace, labels_of(reading), len(reading.probabilities)
     weights = to_array(trace.weights()).reshape(-1, *trace.story.key_axis.picture_grid)
     note_picture(partial(overlay_strip, canvas, weights, labels), "Each look, over the drawing")
-    uniform = read_again(MODEL, changed.drawing.picture, edits=(Uniform(),))
-    states = [("start", "a learned **start**")] + [
+    start = changed.drawing.reading.states[changed.after]
+    uniform = read_again(MODEL, changed.drawing.picture, start=start, edits=(Uniform(),))
+    before = changed.drawing.labels[: changed.after][-1:]
+    states = [] if before else [("start", "a learned **start**")]
+    states += [
         (f"state after {label}", f"what the network has seen so far, its **state after “{label}”**,")
-        for label in labels[:-1]
+        for label in [*before, *labels[:-1]]
     ]
     data = picture_scene_data(
         [trace] * n_looks,

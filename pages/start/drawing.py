@@ -15,6 +15,7 @@ from ui.canvas import INK, PAPER, Pad, draw_pad, inked_pixels, readable_content
 from ui.chart import note_picture, picture_address
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown
+from ui.layout import grey_out
 from ui.scene import draw_picture_scene
 from ui.state import Field, plain_text
 
@@ -54,9 +55,10 @@ def draw_question(line: DeltaGenerator, first: dict[str, Any]) -> list[str]:
         read_question(QUESTION_TEXT.value)
         LAST_QUESTION.value = QUESTION_TEXT.value
     except QuestionError as error:
-        notices.info(error_markdown(error))
+        notices.info(f"{error_markdown(error)} Below is the answer to “{error_markdown(LAST_QUESTION.value)}”.")
     if is_empty:
         notices.info(EMPTY)
+    grey_out(f"{NAME}_drawing_scene", is_empty or QUESTION_TEXT.value != LAST_QUESTION.value)
     is_first = PAD.preset.value == FIRST_DRAWING and LAST_QUESTION.value == FIRST_QUESTION
     colours = INK[drawing.paper], PAPER[drawing.paper]
     data = first if is_first else scene_answer(drawing.strokes, LAST_QUESTION.value, colours)

@@ -75,11 +75,21 @@ def draw_translations(line: DeltaGenerator) -> None:
             st.info("Type an English sentence.")
             text = LAST_TEXT.value
         text = cut_sentence(text)
+        _warn_of_other_language(text)
     LAST_TEXT.value = text
     data = _sentence_scene(text)
     note_picture(partial(_weights, data), f"“{text}”: where “{data['queries'][data['query']]}” looks")
     draw_scene(SCENE, data | {"plays": True})
     _examples(TEXT, OPENING, "translate")
+
+
+def _warn_of_other_language(text: str) -> None:
+    from attention_core.inference.translation import read_source
+
+    source = read_source(text)
+    unknown = [word for word, is_known in zip(source.words, source.in_vocabulary, strict=True) if not is_known]
+    if 2 * len(unknown) > len(source.words):
+        st.info("Both networks were trained on English alone: most of these words are not in their vocabulary.")
 
 
 def _sentence_scene(text: str) -> dict[str, Any]:

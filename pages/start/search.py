@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from attention_core.inference.soft_lookup import Encoder
 
 TEMPERATURE, N_NEAREST = 0.05, 3
-LABEL, EXAMPLE = "What would you like to know about attention?", "why softmax?"
+MIN_COSINE = 0.45
+"""Below which the nearest question is about something else."""
+LABEL, EXAMPLE = "What would you like to know about attention?", "why a mask?"
 TEXT = Field("start", "search", "")
 """What is asked; no address has it, since the browser's Back would go letter by letter."""
 EXPERIMENT_OF = {
@@ -59,19 +61,23 @@ def _on_text() -> None:
         TEXT.value = plain_text(text)[: SEARCH_LETTERS.maximum]
 
 
-def nearest_questions(text: str, encoder: Encoder) -> list[tuple[str, float]]:
-    """Return the questions with the largest weights, and these, the largest first."""
+def nearest_questions(text: str, encoder: Encoder) -> list[tuple[str, float, float]]:
+    """Return the questions with the largest weights, these, and their cosines, the largest first."""
     from attention_core.inference.soft_lookup import Records, soft_lookup
 
     questions = tuple(EXPERIMENT_OF)
-    weights = soft_lookup(Records(questions, questions), [text], TEMPERATURE, encoder).weights()[0].tolist()
-    return sorted(zip(questions, weights, strict=True), key=lambda pair: -pair[1])[:N_NEAREST]
+    trace = soft_lookup(Records(questions, questions), [text], TEMPERATURE, encoder)
+    weights, cosines = trace.weights()[0].tolist(), (TEMPERATURE * trace.scores()[0]).tolist()
+    return sorted(zip(questions, weights, cosines, strict=True), key=lambda found: -found[1])[:N_NEAREST]
 
 
 def _draw_nearest(encoder: Encoder, comparison: str) -> None:
     from attention_core.attention.wording import percent
 
-    for question, weight in nearest_questions(TEXT.value, encoder):
+    nearest = nearest_questions(TEXT.value, encoder)
+    if nearest[0][2] < MIN_COSINE:
+        st.caption("None of the questions fits well. The nearest, whose weights sum to 100% all the same:")
+    for question, weight, _ in nearest:
         entry, slug = EXPERIMENT_OF[question]
         bar, link = st.columns([1, 3.4], vertical_alignment="center")
         bar.html(f'<div class="weight"><i style="--share:{weight}"></i>{percent(weight)}</div>')

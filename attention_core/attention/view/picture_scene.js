@@ -6,10 +6,10 @@
 import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
-import { clearedPen, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
+import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, MAX_ROUNDING = 0.3;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -38,7 +38,6 @@ export class PictureScene extends ScenePlayer {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, isOther = this.data && JSON.stringify(this.data.looks) !== JSON.stringify(data.looks);
     if (this.data?.picture !== data.picture) this.image.src = data.picture;
-    this.nSaid = 0;
     Object.assign(this, { data, isEven: Boolean(data.isEven), mixtures: {} });
     this.row = clamp(data.query, 0, this.lastRow);
     this.note.textContent = data.note ?? "";
@@ -52,13 +51,13 @@ export class PictureScene extends ScenePlayer {
     const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && !this.hasPlayed(data.looks));
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
-      this.row = 0;
+      this.row = this.nSaid = 0;
       this.takeRow();
       if (data.covered) this.show(0);
       else this.playOnArrival();
     } else {
       if (isOther) this.row = this.lastRow;
-      this.nSaid = data.looks.length;
+      if (isFirst || isOther) this.nSaid = data.looks.length;  // else what was not told yet waits
       this.takeRow();
       this.time = this.timeline.end;
       this.stop();
@@ -257,8 +256,9 @@ export class PictureScene extends ScenePlayer {
     if (name === "scores") return `${which}${which ? "each" : "Each"} ${key} gets a **score**. The bluer, the better it fits.`;
     if (name === "softmax" && this.isEven) return `All ${key}s get the **same weight**, whatever their score.`;
     if (name === "softmax" && sample !== null && progress.call > 0) {
-      const less = scores[best].toFixed(1) - scores[sample].toFixed(1), times = Number(Math.exp(less).toPrecision(2));
-      return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
+      const less = scores[best].toFixed(1) - scores[sample].toFixed(1), [most, least] = [best, sample].map((index) => parseFloat(finePercent(weights[index])));
+      const times = Number((most / least).toPrecision(2));
+      if (Math.abs(Math.log(times) - less) < MAX_ROUNDING) return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
     }
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes" && data.ink) {
@@ -283,7 +283,7 @@ export class PictureScene extends ScenePlayer {
 
   drawCells(progress, scores, weights) {
     const { pen, layout, data } = this, { tones } = layout, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
-    const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...weights.slice(0, n));
+    const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...data.looks[this.row].weights.slice(0, n));  // equal weights are on their scale
     if (progress.score > 0) {
       pen.globalAlpha = (0.55 - 0.25 * progress.soften) * progress.score;
       pen.fillStyle = tones.ground;
@@ -381,7 +381,7 @@ export class PictureScene extends ScenePlayer {
     const samples = [this.best, this.sample].filter((index) => index !== null).sort((a, b) => a - b);
     samples.forEach((index, place) => {
       const cell = this.cellOf(index), [x, y] = [box.x, box.y + place * (side + 22 * scale)];
-      const texts = [`score ${minus(scores[index].toFixed(1))}`, ` → ${asPercent(weights[index])}`], style = { weight: 650, hides: isRow };
+      const texts = [`score ${minus(scores[index].toFixed(1))}`, ` → ${finePercent(weights[index])}`], style = { weight: 650, hides: isRow };
       const long = texts.reduce((sum, text) => sum + this.text(text, 0, 0, size, { ...style, alpha: 0 }), 0);
       pen.globalAlpha = alpha;
       Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
@@ -522,7 +522,7 @@ export class PictureScene extends ScenePlayer {
   drawPointed(progress, scores, weights) {
     const { layout, over, pen } = this, n = this.data.grid[0] * this.data.grid[1];
     if (over >= n) return;
-    const cell = this.cellOf(over), size = Math.max(15, layout.least * 0.8), known = progress.soften > 0.5 ? asPercent(weights[over]) : progress.score > 0.5 ? `score ${minus(scores[over]?.toFixed(1) ?? "none")}` : "";
+    const cell = this.cellOf(over), size = Math.max(15, layout.least * 0.8), known = progress.soften > 0.5 ? finePercent(weights[over]) : progress.score > 0.5 ? `score ${minus(scores[over]?.toFixed(1) ?? "none")}` : "";
     pen.globalAlpha = 1;
     Object.assign(pen, { strokeStyle: layout.tones.ink, lineWidth: 2.5 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
     const isRight = cell.x + cell.w / 2 < layout.side / 2;

@@ -1,5 +1,5 @@
 // What moves in a scene, on a canvas: lines, strips of numbers, dots, columns, and the box in which values lie on each other.
-import { arrayOf, channelsOf, clamp, create, minus, pixelOf, putPixels } from "./prelude.js";
+import { arrayOf, asPercent, channelsOf, clamp, create, minus, pixelOf, putPixels } from "./prelude.js";
 import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 export const LOWEST = 0.08;  // of a column's length
@@ -34,6 +34,9 @@ export const tonesOn = (ink, ground) => {
 
 // A share in whole percents.
 export const wholePercent = (share) => (share > 0 && share < 0.005 ? "<1%" : share < 1 && share >= 0.995 ? ">99%" : `${Math.round(100 * share)}%`);
+
+// A share in percents of two digits, so that the ratio of two of them is about that of the shares.
+export const finePercent = (share) => (share >= 1e-6 && share < 0.0095 ? `${Number((100 * share).toPrecision(2))}%` : asPercent(share));
 
 // Weights as texts, in whole percents; equal ones as a fraction.
 export const percentsOf = (weights) => {

@@ -184,6 +184,18 @@ def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
     assert ">bread</span>" in html_of(page)
 
 
+def test_try_this_asks_a_query_that_finds_something_else_the_other_way_or_is_not_offered(page):
+    page.text_input(key="lookup_asked").set_value("garage").run()
+    page.button(key="lookup_try").click().run()
+    assert "What does *automobile* find?" in page.segmented_control(key="lookup_try_guess").label
+    page.segmented_control(key="lookup_try_guess").set_value(0).run()
+    assert "By spelling it finds *money*; by meaning, *car*." in text_of(page) + page.info[0].value
+    assert drawn(page)["queries"][drawn(page)["query"]] == "automobile"
+    ask(page, "garage")
+    assert "lookup_try" not in [button.key for button in page.button]
+    assert drawn(page)["covered"] is False
+
+
 def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     page.button(key="lookup_try").click().run()
     names = page.segmented_control(key="lookup_try_guess").options

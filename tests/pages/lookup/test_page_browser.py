@@ -51,7 +51,7 @@ def test_a_way_a_query_and_weights_are_chosen_in_the_scene(visit, app_url):
     expect(say(page)).to_contain_text("Without “car”, “garage” has")
     settle(page)
     expect(page.get_by_role("slider", name="weight of car")).to_have_attribute("aria-valuenow", "0")
-    switch.get_by_role("button", name="as learned").click()
+    switch.get_by_role("button", name="as it was").click()
     expect(key(page, "car")).to_have_attribute("aria-pressed", "false")
 
 

@@ -19,6 +19,10 @@ def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.get_by_text("Only 1415", exact=True).click()
     expect(visitor.locator(SAY)).to_contain_text("It has read 1415")
     expect(visitor.get_by_text("Then it reads 1415")).to_be_visible()
+    visitor.get_by_role("group", name="Looks").get_by_role("button").first.click()
+    expect(visitor.locator(SAY)).to_contain_text("Look 1 of 5: out of that mixture comes “1”")
+    visitor.get_by_role("button", name="asks").click()
+    expect(visitor.locator(SAY)).to_contain_text("its state after “3”, asks every region")
     settle(visitor)
 
 
@@ -87,6 +91,17 @@ def test_a_look_is_chosen_and_every_weight_is_made_equal(visitor):
     visitor.get_by_role("button", name="all equal").click()
     expect(say).to_contain_text("With every weight equal it says “1”")
     expect(say).to_contain_text("as learned, “31415”")
+
+
+def test_a_look_that_is_not_told_yet_says_nothing(visitor):
+    looks = visitor.get_by_role("group", name="Looks").get_by_role("button")
+    expect(looks.last).to_contain_text("end")
+    visitor.get_by_role("button", name="Play again").click()
+    looks.nth(1).click()
+    visitor.wait_for_url(re.compile(r"[?&]at=1"))
+    expect(looks.nth(1)).to_contain_text("1")
+    settle(visitor)
+    expect(looks.nth(2)).to_have_text("·", use_inner_text=True)
 
 
 def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):

@@ -102,7 +102,10 @@ def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_n
     set_value(page.text_input(key="start_text"), "the cat is here and " * 9)
     assert "The first 40 of 45 words are read, up to `and`." in text_of(page)
     assert len(data_of(page, "start_sentence_scene")["keys"]) in (40, 41)
+    set_value(page.text_input(key="start_text"), "Ich bin ein Hund.")
+    assert "trained on English alone" in page.info[0].value
     set_value(page.text_input(key="start_text"), "She is here.")
+    assert not page.info
     set_value(page.text_input(key="start_text"), " ")
     assert [one.value for one in page.info]
     assert data_of(page, "start_sentence_scene")["keys"][0] == "She", "the last translation stays"
@@ -115,8 +118,9 @@ def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
     set_value(page.text_input(key="start_asked"), "what colour is the 8?")
     assert data_of(page, SCENE)["answer"][0][0] == "purple"
     set_value(page.text_input(key="start_asked"), "why?")
-    assert page.info
+    assert "Below is the answer to “what colour is the 8?”." in page.info[0].value
     assert data_of(page, SCENE)["answer"][0][0] == "purple", "the last answer stays"
+    assert ".st-key-start_drawing_scene { opacity: 0.35; }" in html_of(page)
     draw(page, "Threes")
     set_value(page.text_input(key="start_asked"), "how many digits are there?")
     assert data_of(page, SCENE)["answer"][0][0] == "4"
@@ -127,12 +131,14 @@ def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
 
 
 def test_nothing_is_looked_up_before_a_letter_and_a_word_finds_questions_with_their_weights(page):
-    from pages.start.search import HAS_ENCODER
+    from pages.start.search import EXAMPLE, HAS_ENCODER
 
     was_loaded = HAS_ENCODER.is_set()
     assert "Found by attention" not in text_of(page)
     assert HAS_ENCODER.is_set() == was_loaded, "no model is loaded for an empty box"
     assert "Found by attention" not in text_of(set_fields(page, search=" ?! "))
+    assert "None of the questions fits well" in text_of(set_fields(page, search="a recipe for pizza"))
+    assert "fits well" not in text_of(set_fields(page, search=EXAMPLE))
     told = text_of(set_fields(page, search="Can one vector hold a long sentence?"))
     assert "by meaning, at temperature 0.05." in told
     links = [link.proto for link in page.get("page_link") if "question=" in link.proto.query_string]
