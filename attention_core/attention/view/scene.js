@@ -371,8 +371,6 @@ export class SceneView extends ScenePlayer {
     this.write();
   }
 
-  percentsOf(weights) { return percentsOf(weights); }
-
   captionOf(step) { return captionOf(step, { ...this.data, keys: this.names }, this.state); }
 
   // Words, caption and controls follow what is drawn; only what changes is written.
