@@ -101,10 +101,10 @@ FAITHFUL |= {
 """French in which nothing of these sentences is lost -> the sentence."""
 
 LAYERED = {
+    "ne … pas": "I don't know where he bought this book.",
     "Who was tired": "The child didn't eat because he was too tired.",
     "Who helped whom": "Tom helped Mary.",
     "Adjective after noun": "The red car is in front of the house.",
-    "ne … pas": "I don't know where he bought this book.",
     "Word pieces": "The photographer forgot his camera.",
 }
 """Sentences to look at inside a transformer: the label of each, and the sentence."""

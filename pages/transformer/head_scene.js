@@ -8,7 +8,7 @@ import { namesOf, quoted, saidOf } from "../../attention_core/attention/view/sce
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 
 const CURTAIN = [["masked: not written yet"], ["masked:", "not written yet"], ["masked:", "not written", "yet"], ["masked"]];
-const N_BEFORE = 3, SAVED = 30;  // pieces that a caption quotes, pixels
+const N_BEFORE = 3, SAVED = 30, LINE = 12;  // pieces that a caption quotes, pixels: saved, from the middle of a strip to a line beside it
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // The index of the largest weight, -1 where all are 0.
@@ -34,6 +34,22 @@ class HeadDrawing extends SceneDrawing {
     super.draw(state);
     const first = state.hidden.findIndex((isHidden, key) => isHidden && !state.cut.includes(key));
     if (first >= 0) this.drawCurtain(first);
+  }
+
+  // Beside the strip stands whose context it is, above what all heads say.
+  drawContext() {
+    super.drawContext();
+    const { layout: { isNarrow, scale }, state: { progress }, box } = this, size = isNarrow ? 14 : 17 * scale;
+    const { x, y, align } = isNarrow ? { x: box.x + box.w, y: box.y - 12, align: "right" } : this.besideBox(16, 160 * scale);
+    this.write("this head's context", x, isNarrow ? y : y - LINE * scale, { align, size, alpha: 0.85 * progress.blend * progress.open, hides: true });
+  }
+
+  drawOdds() {
+    const { pen, layout } = this;
+    pen.save();
+    if (!layout.isNarrow) pen.translate(0, LINE * layout.scale);
+    super.drawOdds();
+    pen.restore();
   }
 
   // Over the keys that are masked, which are the last ones, stands why.
@@ -79,7 +95,6 @@ class HeadScene extends SceneView {
       this.tell?.({ row: this.row, head: head.join("-") });
     };
     this.drawnHeads = heads;
-    this.heads.classList.toggle("hidden", heads.isHidden);
     this.note.hidden = heads.isTried;
     this.heading.replaceChildren(`${capital(heads.of)}, at the same moment (${heads.asks}): they look most at `, bold(looks.size > 1 ? `${looks.size} different ${noun}s` : looks.has(-1) ? "nothing" : `the same ${noun}`), ".");
     this.kinds.replaceChildren();
@@ -103,7 +118,8 @@ class HeadScene extends SceneView {
   write() {
     super.write();
     const { progress } = this.state, isOld = this.row !== this.data.query;
-    this.heads.style.opacity = isOld ? 0.4 : 0.2 + 0.8 * (this.data.answers ? progress.say : progress.blend);
+    const come = this.data.answers ? progress.say : progress.blend;
+    Object.assign(this.heads.style, { visibility: come > 0 ? "" : "hidden", opacity: isOld ? 0.4 : come });
   }
 
   answer() {
@@ -122,9 +138,9 @@ class HeadScene extends SceneView {
   // What all heads say together, one of which is shown; `heads` has of each query the keys that all heads of the kind lost.
   captionOfAll() {
     const { keys, queries, heads } = this.data, { row, local, answer, percents, weights, ...state } = this.state;
-    const all = `all ${heads.n} heads together`, said = answer ? `${saidOf(answer)}.` : "…", says = `${all} ${answer?.word === queries[row] ? "still " : ""}say ${said}`;
+    const all = `all ${heads.n} heads together`, said = answer ? `${saidOf(answer)}.` : "…", isStill = answer?.word === queries[row], says = `${all} ${isStill ? "still " : ""}say ${said}`;
     const cut = local ? [local.key].filter(() => local.weight <= 0) : state.cut, lose = local || cut.every((key) => heads.cut[row].includes(key)) ? heads.of : "this head";
-    if (cut.length) return `Without ${namesOf(keys, cut)} in ${lose}, ${says}`;
+    if (cut.length) return `Without ${namesOf(keys, cut)} in ${lose}, ${says}${isStill && heads.also ? ` ${heads.also}` : ""}`;
     if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])} in this head, ${says}`;
     if (state.isChanged) return `With the weights of this head as you set them, ${says}`;
     return `This head looks most at ${quoted(keys[strongestOf(weights)])}. ${capital(all)} say ${said}`;

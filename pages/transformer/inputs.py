@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from attention_core import AttentionTrace
 from attention_core.data.sentence_presets import LAYERED
-from attention_core.explain.heads import describe_head, far_look, summarise
+from attention_core.explain.heads import describe_head, summarise
 from attention_core.inference.translation import WordView, read_source
 from pages.transformer import reading as page
 from ui.computed import model_or_stop
@@ -28,15 +29,15 @@ QUERIES_AND_KEYS = {
     "decoder": "Each French piece asks the French up to it, never what comes after",
     "cross": "Each French piece asks all English pieces",
 }
-FARTHEST = -1  # in place of a query: the one that looks hardest at a piece far away
-QUERY = Field(page.NAME, "query", FARTHEST, address="query", parse=whole_number)
+UNCHOSEN = -1  # in place of a query: the word that looks hardest at another word
+QUERY = Field(page.NAME, "query", UNCHOSEN, address="query", parse=whole_number)
 
 
 _FIRST_LOOKS = (
-    (page.CHOSEN.default, FARTHEST),  # il, at enfant
+    (page.CHOSEN.default, 3),  # pas, at ne
+    (page.TransformerHead("decoder", 2, 1), 8),  # il, at enfant
     (page.TransformerHead("decoder", 2, 0), 3),  # Mary, at Tom
     (page.TransformerHead("cross", 2, 0), 2),  # rouge, at red
-    (page.TransformerHead("decoder", 0, 5), 3),  # pas, at ne
     (page.TransformerHead("cross", 2, 2), 1),  # phot, at phot
 )
 FIRST_LOOKS = dict(zip(LAYERED.values(), _FIRST_LOOKS, strict=True))
@@ -76,7 +77,7 @@ def weights_row(chosen: ChosenHead, query: int) -> WeightsRow:
 
 def choose_first_look() -> None:
     """Choose the head and the query of the example that is there; of another sentence the query alone, anew."""
-    page.CHOSEN.value, QUERY.value = FIRST_LOOKS.get(text_field(page.NAME).value, (page.CHOSEN.value, FARTHEST))
+    page.CHOSEN.value, QUERY.value = FIRST_LOOKS.get(text_field(page.NAME).value, (page.CHOSEN.value, UNCHOSEN))
 
 
 def draw_sentence() -> str | None:
@@ -102,12 +103,14 @@ def draw_edited_note(reading: page.Reading) -> None:
     if not reading.edits:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("Its attention is changed.", width="content")
-        source, says = read_source(reading.text), []
-        for label, each in (("Now", reading), ("As trained", page.Reading(reading.text, {}))):
-            (french,) = page.translate_sources(each, source)
-            says.append(f'{label}: <i lang="fr">{html.escape(french)}</i>')
-        st.html(f'<span class="as-trained">{" &ensp; ".join(says)}</span>', width="content")
+        source = read_source(reading.text)
+        (now,), (trained,) = (page.translate_sources(each, source) for each in (reading, reading._replace(edits={})))
+        says = {"Now": now, "As trained": trained}
+        if now == trained:
+            st.caption("Its attention is changed.", width="content")
+            says = {"Unchanged": trained}
+        texts = [f'{label}: <i lang="fr">{html.escape(french)}</i>' for label, french in says.items()]
+        st.html(f'<span class="as-trained">{" &ensp; ".join(texts)}</span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=page.EDITS.reset)
 
 
@@ -115,15 +118,28 @@ def chosen_head(reading: page.Reading) -> ChosenHead:
     """Return the head that the address names, as it reads a sentence."""
     head = page.CHOSEN.value
     trace = page.traces(reading)[head[:2]]
-    query = _farthest_query(head, trace) if QUERY.value == FARTHEST else QUERY.value
+    query = _first_query(reading, head) if QUERY.value == UNCHOSEN else QUERY.value
     return ChosenHead(reading, head, trace, min(query, trace.n_queries - 1))
 
 
-def _farthest_query(head: page.TransformerHead, trace: AttentionTrace) -> int:
-    """Return the query that looks hardest at a key far away, neither the start nor the end; the middle without one."""
-    edge = 0 if head.kind == "decoder" else trace.n_keys - 1
-    look = far_look([trace], {edge}, {(0, head.head)})
-    return look.query if look else trace.n_queries // 2
+def _first_query(reading: page.Reading, head: page.TransformerHead) -> int:
+    """Return the word that looks hardest at another word, as trained; first come those that look hardest there."""
+    traces = page.traces(page.Reading(reading.text, {}))
+    trace, is_decoder = traces[head[:2]], head.kind == "decoder"
+    labels = traces["cross" if is_decoder else head.kind, head.layer].story.query_axis.labels  # after what comes next
+    queries, keys = ([_is_word(label) for label in axis] for axis in (labels, trace.story.key_axis.labels))
+    queries[-1] = keys[0 if is_decoder else -1] = False  # the end and the start are no words
+    weights = trace.weights(head.head).cpu()
+    may_be = torch.tensor(queries)[:, None] & torch.tensor(keys)
+    if head.kind != "cross":
+        may_be.fill_diagonal_(False)
+    largest = (weights * may_be).amax(1)
+    is_strongest = (largest > 0) & (largest == weights.amax(1))
+    return int((largest + is_strongest).argmax())
+
+
+def _is_word(label: str) -> bool:
+    return any(letter.isalnum() for letter in label)
 
 
 def draw_choice(reading: page.Reading, *, switch: bool = False) -> ChosenHead:

@@ -8,7 +8,7 @@ from pages.transformer.inputs import choose_first_look, chosen_head, draw_edited
 from pages.transformer.numbers import STEPS, draw_numbers
 from pages.transformer.reading import MODEL, NAME, reading_of
 from pages.transformer.scene import draw_head_scene
-from pages.transformer.surprise import count_heads_alike
+from pages.transformer.surprise import cross_key_out
 from ui.computed import model_or_fault
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
@@ -26,7 +26,7 @@ def draw_head() -> None:
         sentence = sentence_box(NAME, LAYERED, on_change=choose_first_look)
         text = readable_sentence(NAME, sentence, next(iter(LAYERED.values())), "transformer_place")
         if model is not None:
-            try_this(NAME, count_heads_alike(text))
+            try_this(NAME, cross_key_out())
     reading_remarks(read_source(text))
     if model is None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
@@ -41,5 +41,5 @@ def draw_head() -> None:
     page_questions(NAME, lambda: draw_numbers(chosen), players=(STEPS,))
 
 
-page_frame(NAME, "Only attention is left: **every word looks at other words**, through many heads at once.")
+page_frame(NAME, "No recurrence is left: **every word looks at the words it may see**, through many heads at once.")
 page_body(draw_head)

@@ -61,7 +61,7 @@ def parse_head(text: str) -> TransformerHead:
 CHOSEN = Field(
     NAME,
     "chosen",
-    TransformerHead("decoder", 2, 1),  # which looks at who is meant by *il*
+    TransformerHead("decoder", 0, 5),  # which looks at *ne* before *pas*
     address="head",
     parse=parse_head,
     text=lambda head: f"{head.attention_name}-{head.head + 1}",

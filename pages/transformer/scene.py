@@ -1,6 +1,7 @@
 """The scene of the chosen head: what each piece asks of which others, and in the decoder the piece that comes next."""
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -23,11 +24,12 @@ from ui.computed import cached_computation
 from ui.scene import draw_scene, scene_choice
 from ui.state import BAD_VALUE_ERRORS, component_message
 from ui.translators import translation
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import TRY_STAGE
 
 MAX_KEYS = 24
 AUXILIARIES = {"ai", "as", "a", "avons", "avez", "ont"}
 ASKS = {"encoder": "English asks English", "decoder": "French asks French", "cross": "French asks English"}
+ALSO_READ = "Cross-attention also reads the English."  # so that it may come without a French word
 SCENE = f"{page.NAME}_head"
 _head_scene = component("head_scene", folder="pages/transformer")
 _answers = cached_computation(on_cluster=True)(core.scene_answers)
@@ -54,7 +56,7 @@ def draw_head_scene(chosen: ChosenHead) -> None:
         elif choice.key in row.keys and choice.weight:
             row.set_weight([choice.key], choice.weight)
         elif choice.key in row.keys:
-            _cross_out(chosen, choice.row, choice.key)
+            cross_out(chosen, choice.row, choice.key)
 
     data = _scene_data(chosen)
     picture = partial(word_weights, data["keys"], data["queries"], to_array(chosen.weights), chosen.query, "")
@@ -71,7 +73,7 @@ def _choose_head(name: object) -> None:
         page.CHOSEN.value = head
 
 
-def _cross_out(chosen: ChosenHead, query: int, key: int) -> None:
+def cross_out(chosen: ChosenHead, query: int, key: int) -> None:
     """Let no head of the chosen kind, in any layer, look at a key from a query; where it does not, let it again."""
     traces, allowed = _traces_of_kind(chosen), chosen.trace.allowed(chosen.head.head, [query])
     is_cut = allowed is not None and not allowed[0, key]
@@ -92,6 +94,20 @@ def _traces_of_kind(chosen: ChosenHead) -> list[AttentionTrace]:
     return [traces[chosen.head.kind, layer] for layer in range(page.CONFIG.n_layers)]
 
 
+def answers_at(reading: page.Reading, rows: Sequence[int]) -> list[list[core.Answer]]:
+    """Return the likeliest pieces at some rows of what is said as trained, best first.
+
+    One counts as said only where the changes leave the likeliest one as it was.
+    """
+    source, ids = read_source(reading.text), tuple(translation(page.TRANSLATOR, reading.text).ids)
+    each = reading, reading._replace(edits={})
+    now, trained = (_answers(page.edited(one), source, ids, tuple(rows)) for one in each)
+    return [
+        [(text, probability, is_said and answers[0][0] == before[0][0]) for text, probability, is_said in answers]
+        for answers, before in zip(now, trained, strict=True)
+    ]
+
+
 def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
     """Return what head_scene.js reads of all heads of the chosen kind: weights from the query, by layer and head."""
     kind, traces, n_layers = chosen.head.kind, _traces_of_kind(chosen), page.CONFIG.n_layers
@@ -106,6 +122,7 @@ def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
         "n": len(KINDS) * n_heads,
         "of": f"all {n_heads} heads of {'cross-attention' if kind == 'cross' else f'the {kind}'}",
         "cut": cut,
+        "also": "" if kind == "cross" or any("cross" in layer for layer in chosen.reading.edits) else ALSO_READ,
         "kinds": KINDS,
         "asks": ASKS[kind],
         "chosen": [kind, chosen.head.layer + 1, chosen.head.head + 1],
@@ -113,7 +130,6 @@ def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
             [trace.weights(head, [chosen.query])[0].round(decimals=3).tolist() for head in range(trace.n_heads)]
             for trace in traces
         ],
-        "isHidden": TRY_STAGE[page.NAME].value == GUESSING,
         "isTried": bool(TRY_STAGE[page.NAME].value),
     }
 
@@ -152,8 +168,7 @@ def _scene_data(chosen: ChosenHead) -> dict[str, Any]:
     data = scene_data(trace, head.head, query_labels=labels, key_labels=keys, nouns=("query", noun))
     data |= {"joinedKeys": english_pieces, "joinedQueries": english_pieces}
     if is_decoder:
-        rows = tuple(range(trace.n_queries))
-        data["answers"] = _answers(page.edited(reading), source, tuple(french.ids), rows)
+        data["answers"] = answers_at(reading, range(trace.n_queries))
         data["joinedQueries"] = french_pieces = core.joined_pieces(french.word_of)
         if head.kind == "decoder":  # its first key is the start
             data["joinedKeys"] = [piece + 1 for piece in french_pieces]

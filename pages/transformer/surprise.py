@@ -1,54 +1,44 @@
-"""The page's surprise: few heads look where the chosen one does."""
+"""The page's surprise: whether a word comes where no head may look at the word that one of them looks at before it."""
 
-from collections import Counter
-
+from attention_core import SetWeights
+from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import LAYERED
 from pages.transformer import reading as page
-from pages.transformer.inputs import FIRST_LOOKS, QUERY
-from ui.translators import translation
-from ui.try_this import TRY_STAGE, TryThis
+from pages.transformer.inputs import FIRST_LOOKS, QUERY, chosen_head
+from pages.transformer.scene import answers_at, cross_out
+from ui.try_this import TryThis
 from ui.words import text_field
 
 SENTENCE = next(iter(LAYERED.values()))
-HEAD, _ = FIRST_LOOKS[SENTENCE]
-PRONOUN, NOUN = "il", "enfant"  # he, the child
-N_HEADS = page.CONFIG.n_layers * page.CONFIG.n_heads  # of the decoder
-OPTIONS = {"all of them": N_HEADS, "6 to 17": 6, "2 to 5": 2, "this one alone": 1}
-"""Option -> of how many heads at least it speaks."""
+HEAD, ROW = FIRST_LOOKS[SENTENCE]
+NE, PAS = "ne", "pas"  # together they are not
+KEY = 2  # ne, after the start and je
+AS_LIKELY = 0.9  # of its probability, at least
+OPTIONS = ("“pas”, as likely as before", "“pas”, but less likely", "another word")
 
 
-def count_heads_alike(text: str) -> TryThis:
-    """Return the page's surprise: how many heads of the decoder look most at the child before *il*."""
-
-    def row() -> int:
-        return translation(page.TRANSLATOR, SENTENCE).labels.index(PRONOUN)
+def cross_key_out() -> TryThis:
+    """Return the page's surprise: what comes in place of *pas* where no head of the decoder looks at *ne*."""
 
     def act() -> None:
-        text_field(page.NAME).value, page.CHOSEN.value, QUERY.value = SENTENCE, HEAD, row()
+        text_field(page.NAME).value, page.CHOSEN.value, QUERY.value = SENTENCE, HEAD, ROW
         page.EDITS.reset()
+        cross_out(chosen_head(page.Reading(SENTENCE, {})), ROW, KEY)
 
     def outcome() -> tuple[int, str]:
-        traces, query = page.traces(page.Reading(SENTENCE, {})), row()
-        labels = traces[HEAD[:2]].story.key_axis.labels
-        strongest = Counter(
-            labels[int(trace.weights(head, [query])[0].argmax())]
-            for (attention, _), trace in traces.items()
-            if attention == HEAD.kind
-            for head in range(trace.n_heads)
-        )
-        n_alike = strongest.pop(NOUN)
-        counts = ", ".join(f"*{label}* ({n})" for label, n in strongest.most_common())
-        right = next(index for index, minimum in enumerate(OPTIONS.values()) if n_alike >= minimum)
-        return right, f"*{NOUN}*: {n_alike} of {N_HEADS}. The others look most at {counts}."
+        cut = {(HEAD.kind, layer): (SetWeights(ROW, ((KEY, 0.0),)),) for layer in range(page.CONFIG.n_layers)}
+        (trained,), (now,) = (answers_at(page.Reading(SENTENCE, edits), [ROW]) for edits in ({}, cut))
+        before, after = ({text: share for text, share, _ in answers}[PAS] for answers in (trained, now))
+        word, probability, _ = now[0]
+        right = 2 if word != PAS else int(after < AS_LIKELY * before)
+        change = f"“{PAS}” goes from {percent(before)} to {percent(after)}"
+        return right, f"Without “{NE}” comes “{word}” ({percent(probability)}); {change}."
 
-    if text != SENTENCE:
-        TRY_STAGE[page.NAME].reset()  # the verdict on a guess was about another sentence
     return TryThis(
-        "do all heads look there?",
-        f"Before *{PRONOUN}*, he, this head looks most at *{NOUN}*, the child. How many of the {N_HEADS} do?",
-        tuple(OPTIONS),
+        f"is “{NE}” needed?",
+        f"After “je {NE} sais”, one head looks most at “{NE}”. What comes if no head of the decoder may look there?",
+        OPTIONS,
         act,
         outcome,
         f"{page.NAME}_place",
-        hides=".st-key-numbers",
     )

@@ -87,7 +87,8 @@ def answer(masked: Masked) -> str:
     n_visible = int(masked.mask.diagonal(1)[:n].sum())
     if MODEL.value == "tiny-mask" and not masked.mask.all():
         return f"−1e-9 hides nothing: grey cells get weight, too, and {n_right} of {n} next words are foreseen."
-    return f"It hides: of {n} next words, {n_visible} can be seen, and {n_right} are foreseen."
+    hides = "Here it hides nothing" if masked.mask.all() else "It hides the grey cells"
+    return f"{hides}: of {n} next words, {n_visible} can be seen, and {n_right} are foreseen."
 
 
 def draw(masked: Masked) -> None:

@@ -38,12 +38,12 @@ def n_right(words: list[str]) -> int:
 
 
 def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
-    assert "of 4 next words, 4 can be seen, and 4 are foreseen" in text_of(mask)
+    assert "Here it hides nothing: of 4 next words, 4 can be seen, and 4 are foreseen" in text_of(mask)
     assert cells(mask).all()
     (words,) = texts_behind(mask)[0]
     assert words == ["next word", "tom ✓", "helped ✓", "mary ✓", ". ✓", words[-1]]
     set_fields(mask, mask="causal")
-    assert "of 4 next words, 0 can be seen, and 0 are foreseen" in text_of(mask)
+    assert "It hides the grey cells: of 4 next words, 0 can be seen, and 0 are foreseen" in text_of(mask)
     assert n_right(texts_behind(mask)[0][0]) == 0
     set_fields(mask, trained="tiny-mask")
     assert "−1e-9 hides nothing: grey cells get weight, too, and 4 of 4" in text_of(mask)
