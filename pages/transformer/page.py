@@ -13,7 +13,7 @@ from ui.computed import model_or_fault
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
-from ui.try_this import try_this
+from ui.try_this import TRY_STAGE, try_this
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 
@@ -33,7 +33,8 @@ def draw_head() -> None:
         page_questions(NAME, None)
         return
     reading = reading_of(text)
-    draw_edited_note(reading)
+    if not TRY_STAGE[NAME].value:  # else the verdict says what is changed
+        draw_edited_note(reading)
     with st.container(key="transformer_place"):
         chosen = chosen_head(reading)
         draw_head_scene(chosen)
