@@ -16,7 +16,7 @@ NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush l
 ONE = "aligned_words next_words token_chips atlas_map vector_plane two_orders judged_words pixel_map pixel_scene"
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} nine_pairs question_box".split(), 0),
-    **dict.fromkeys(f"{ONE} moving_step layers scene table_scene picture_scene".split(), 1),
+    **dict.fromkeys(f"{ONE} moving_step layers scene head_scene table_scene picture_scene".split(), 1),
     **dict.fromkeys(("token_view", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights are two."""
