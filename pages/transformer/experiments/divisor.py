@@ -101,7 +101,7 @@ def draw(divisions: dict[str, Division]) -> None:
     ]
     figures_table(("all scores divided by", "largest weight", "entropy, bits", "it says"), *rows, ends_in_french=True)
     note(
-        "Largest weight and entropy are means over all heads, layers and queries. The model was trained with the first; "
+        "Largest weight and entropy are means over all heads, layers, queries. The model was trained with the first: "
         "the others are changed after."
     )
 
