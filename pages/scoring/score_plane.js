@@ -24,6 +24,12 @@ class ScorePlane extends PlaneScene {
     return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
   }
 
+  // An experiment needs its room for more rows.
+  build() {
+    super.build();
+    this.note.hidden = !this.data.glosses && !this.given.bare;
+  }
+
   legend() {
     const note = this.field()[0] && this.state.progress.allScores > 0 ? "The darker a place in the plane, the higher a key would score there." : "";
     return `${note} ${super.legend()}`;
