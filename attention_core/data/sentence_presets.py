@@ -46,9 +46,7 @@ READ_BACK = {
 
 LOST = {
     (english, french): lost
-    for english, french, lost in zip(
-        TRANSLATE.values(), READ_BACK, ("red", "the cat", "near the station"), strict=False
-    )
+    for english, french, lost in zip(TRANSLATE.values(), READ_BACK, ("red", "the cat"), strict=False)
 }
 """A sentence of TRANSLATE and the French that it makes of it -> words of the sentence that are lost."""
 

@@ -10,6 +10,7 @@ from attention_core.attention.edits import Edits, SetWeights
 from attention_core.attention.view.scene import scaled_numbers, scene_data, shown_dimensions
 from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
 from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
+from attention_core.data.word_translations import CONTRACTIONS
 from attention_core.device import device_of, to_array
 from attention_core.inference.glosses import english_below, english_lost, french_unfounded, is_french_word
 from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation, read_source
@@ -18,6 +19,7 @@ from attention_core.models.translator import CanTranslate, DecoderState
 
 NOUNS = ("French word", "English word")
 N_ANSWERS = 3
+UNSURE = 3  # letters of a French word, such as qu' or est, that often stands for no word of its own
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Weights of each word's heaviest key for which the answers are computed."""
 Answer = tuple[str, float, bool]  # a piece's text, its probability, whether the translation has it
@@ -115,17 +117,31 @@ def words_lost(traced: TracedTranslation, sentence: str) -> list[str]:
     return [word for word in lost if word in known.split()] if known and not traced.forced else lost
 
 
+def _unfounded(traced: TracedTranslation, sentence: str) -> list[int]:
+    """Return which words of a translation, from 0, mean nothing in a sentence; of short ones that is not sure."""
+    words = traced.view.target[:-1]
+    return [row for row in french_unfounded(words, sentence) if len(words[row]) > UNSURE]
+
+
+def is_sound(traced: TracedTranslation, sentence: str) -> bool:
+    """Return whether a translation loses nothing and adds nothing, as far as a table of words tells."""
+    is_known = all(map(is_french_word, traced.view.target[:-1]))
+    return is_known and not words_lost(traced, sentence) and not _unfounded(traced, sentence)
+
+
 def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
     """Return what a translator says that has one vector alone, and what of the sentence is lost in it."""
     value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
     lost, source = words_lost(single, sentence), read_source(sentence)
+    written_out = [CONTRACTIONS.get(label.lower(), label) for label in source.word_labels]
     return {
         "words": words,
-        "glosses": word_glosses(single, sentence),
-        "wrong": french_unfounded(words[:-1], sentence),
-        "lost": [index for index, word in enumerate(source.word_of) if source.word_labels[word] in lost],
+        "glosses": [] if text in IN_ENGLISH else word_glosses(single, sentence),
+        "wrong": _unfounded(single, sentence),
+        "isEnough": is_sound(single, sentence),
+        "lost": [index for index, word in enumerate(source.word_of) if written_out[word] in lost],
         "english": IN_ENGLISH.get(text),
-        "lostText": LOST.get((sentence, text)) or ", ".join(dict.fromkeys(lost)),
+        "lostText": LOST.get((sentence, text)) or ", ".join(lost),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],
         "size": value.shape[1],
     }

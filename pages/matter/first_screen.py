@@ -12,7 +12,6 @@ from pages.matter.inputs import (
     Judgement,
     attention_trace,
     removal_effects,
-    verdict_of,
 )
 from ui.computed import card_or_empty
 from ui.try_this import TryThis
@@ -28,8 +27,9 @@ def describe_error(judgement: Judgement) -> str:
     if meant and meant != judgement.verdict().answer:
         irony = " Irony was taken at its word." * (text == PRESETS["Irony"] and not trace.edits)
         return f"**Wrong.** People read this as {meant}.{irony}"
-    is_doubtful = n_right and is_negated(text) and not meant
-    return f"It reads {n_right} of 50 sentences with a negation right: judge for yourself." if is_doubtful else ""
+    if not n_right or not is_negated(text) or meant:
+        return ""
+    return f"**Doubt it:** of 50 sentences with a negation, it reads {50 - n_right} wrong."
 
 
 def _points(change: float) -> str:
@@ -101,11 +101,10 @@ def surprise() -> TryThis:
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        before = verdict_of(ATTENTION, PUZZLE)
-        without = {index: core.Verdict(before.positive + changes[index]).label for index in (decisive, heaviest)}
+        moves, name = f"moves the answer by {_points(changes[decisive])}", names[decisive]
         return options.index(decisive), (
-            f"{before.label.capitalize()}; without {names[decisive]}, which has {percent(weights[decisive])} of the "
-            f"weight, {without[decisive]}; without {names[heaviest]}, {without[heaviest]}."
+            f"**{name[:1].upper()}{name[1:]}** {moves}, with {percent(weights[decisive])} of the weight; "
+            f"{names[heaviest]}, with {percent(weights[heaviest])}, by {_points(changes[heaviest])}."
         )
 
     question = (

@@ -5,7 +5,6 @@ from bisect import bisect_left
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
@@ -73,26 +72,23 @@ def traced(name: str, text: str) -> TracedTranslation | None:
 
 
 def lost_words(name: str, text: str) -> list[str]:
-    """Return the different words of a sentence that a network loses."""
+    """Return the words of a sentence that a network loses, each as often as it stands there."""
     model = traced(name, text)
-    return [*dict.fromkeys(words_lost(model, text))] if model else []
+    return words_lost(model, text) if model else []
 
 
 def describe_loss(text: str) -> str:
     """Say what one vector loses of a sentence and of its beginning, and attention; "" where a network is missing."""
     if not all(traced(name, text) for name in LABELS):
         return ""
-    short, length = shorter(text), format_count(n_words(text), "words")
-    lost, lost_with_attention = (_named(lost_words(name, text)) for name in (WITHOUT, ATTENTIVE))
-    vector = f"Of {length}, one vector loses {lost}."
+    short, lost = shorter(text), _named(lost_words(WITHOUT, text), n_words(text))
     if n_words(text) >= 2 * n_words(short):
-        beginning = _named(lost_words(WITHOUT, short))
-        vector = f"Of the first {n_words(short)} words, one vector loses {beginning}; of all {length}, {lost}."
-    return f"{vector} Attention loses {lost_with_attention}."
+        lost += f" Of the first {n_words(short)} words alone, {_named(lost_words(WITHOUT, short), n_words(short))}"
+    return f"One vector loses {lost} Attention loses {_named(lost_words(ATTENTIVE, text), n_words(text))}"
 
 
-def _named(words: list[str]) -> str:
-    return f"**{as_markdown(', '.join(words))}**" if words else "nothing"
+def _named(words: list[str], n_read: int) -> str:
+    return f"**{len(words)} of {n_read}**: {as_markdown(', '.join(words))}." if words else f"**0 of {n_read}**."
 
 
 def count_lost_words(text: str) -> TryThis:

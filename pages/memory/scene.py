@@ -18,9 +18,9 @@ CONTRAST = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR
 def last_lost_row(attentive: TracedTranslation, text: str) -> int:
     """Return the French word that surely looks at the last word which the one vector loses; 0 = it loses none.
 
-    Articles, auxiliaries and wrong words look less surely, or at what means something else.
+    Articles, auxiliaries and wrong words look less surely, or at what means something else, or is lost here, too.
     """
-    lost, view = lost_words(WITHOUT, text), attentive.view
+    lost, view = {*lost_words(WITHOUT, text)} - {*lost_words(ATTENTIVE, text)}, attentive.view
     weights, keys = (values.tolist() for values in view.weights.max(1))
     rows = [row for row, key in enumerate(keys) if view.source[key] in lost]
     words = [row for row in rows if weights[row] >= SURE and len(view.source[keys[row]]) >= LONG]
@@ -48,6 +48,7 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
         "plays": True,
         "covered": TRY_STAGE[NAME].value == GUESSING,
         "axes": None,
+        "alsoLost": ", ".join(lost_words(ATTENTIVE, text)),
     }
 
     def on_choose() -> None:

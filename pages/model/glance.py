@@ -79,16 +79,16 @@ LAST_RUN = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 
 
-def open_on_distant_weight(run: ModelRun, topic: str = "") -> None:
+def open_on_distant_weight(run: ModelRun) -> None:
     """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head.
 
-    A text may be about a word: then that asks, else its last pronoun.
+    In another text its last pronoun asks.
     """
-    run_key, query_words = f"{run.model} {hash(tuple(run.tokens))}", {topic} if topic else PRONOUNS
+    run_key = f"{run.model} {hash(tuple(run.tokens))}"
     if LAST_RUN.value not in ("", run_key):
         HEAD.restore_default()
         TOKEN.restore_default()
-        matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in query_words]
+        matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS]
         if matches or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
             TOKEN.value = matches[-1] if matches else None
     LAST_RUN.value = run_key
@@ -217,12 +217,15 @@ def choose_head(run: ModelRun, has_label: bool = True) -> Selection:
     summary_of = {(i, j): head for i, layer in layers for j, head in enumerate(layer)}
 
     def label(head: tuple[int, int]) -> str:
-        return OFF if is_off(groups[selection.group][head[0]], head[1]) else describe_head(summary_of[head])
+        if is_off(groups[selection.group][head[0]], head[1]):
+            return OFF
+        told = describe_head(summary_of[head]).replace(" on the", "")
+        return f"on average {told}" if "%" in told else told
 
     st.selectbox(
         "Layer.head, the most focused first",
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
-        format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}".replace(" on the", ""),
+        format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}",
         width=330,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),

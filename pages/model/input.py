@@ -33,7 +33,6 @@ from ui.state import Field, expander, single_choice, slugs
 PREVIEW = 256
 ENGLISH = {
     "Who was tired?": "The animal didn't cross the street because it was too tired.",
-    "Two meanings": "She sat on the bank of the river and counted the money she had taken from the bank.",
     "A long way back": "The keys to the cabinet that stood next to the doors of the old library were on the table.",
 }
 MASKED = {"A gap": "The capital of France is [MASK].", **ENGLISH}
@@ -43,8 +42,6 @@ CONTINUATIONS = {
     **ENGLISH,
     "Code": "def add(a, b):\n    return a + b\n\ndef multiply(a, b):\n    return",
 }
-TOPICS = {ENGLISH["Two meanings"]: "bank"}
-"""The word that an example is about, which asks in the place of a pronoun."""
 TRANSLATE = {
     "Who was tired?": ENGLISH["Who was tired?"],
     "Order of words": "The little red car of my old neighbour was sold last week.",

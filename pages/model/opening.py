@@ -18,7 +18,9 @@ from ui.model_runs import RunRequest, run_of
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
-QUERY_WORD, CANDIDATES = "it", ("animal", "street")
+QUERY_WORD, CANDIDATES = "it", ("animal", "street", "[CLS]")
+SHORT_VALUE = 2  # times shorter than the others' is a value that hands over almost nothing
+OPTIONS = {"street": 0, "animal": 1, "[CLS]": 2}
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
@@ -32,10 +34,7 @@ def headline(run: ModelRun, request: RunRequest | None, is_changed: bool) -> Non
     query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
     sentence = describe_look(run, trace, selection)
     if _package_text(request) == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
-        first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
-        shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
-        changes = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in shares)
-        sentence = f"*{query_label}* looks at {changes}"
+        sentence = f"*{query_label}* looks at {_moved_shares(run, selection)}"
     if is_off(trace, selection.head):
         st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
     else:
@@ -116,23 +115,30 @@ def _shares(run: ModelRun, selection: Selection) -> list[float]:
     return [float(weights[run.tokens.index(word)]) for word in CANDIDATES]
 
 
+def _moved_shares(run: ModelRun, selection: Selection) -> str:
+    first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
+    shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
+    return ", ".join(f"*{word}*: {before:.0%} → {after:.0%}" for word, before, after in shares)
+
+
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
 
     def act() -> None:
         TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT
 
     def outcome() -> tuple[int, str]:
-        animal, street = _shares(run, selection)
         weights = trace.weights(selection.head, [run.tokens.index(QUERY_WORD)])[0]
-        marks = float(weights[sorted(special_keys(run, trace))].sum())
-        shares = [street, animal, marks]
-        sentence = f"*street* gets {percent(street)}, *animal* {percent(animal)}, [CLS] and [SEP] "
-        return shares.index(max(shares)), f"{sentence}{percent(marks)}."
+        most = run.tokens[int(weights.argmax())]
+        lengths = trace.value_of(selection.head).float().norm(dim=-1)
+        times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
+        if most == run.tokens[0] and times >= SHORT_VALUE:
+            reason = f" It takes almost nothing there: the value vector of {most} is {times:.0f} times shorter."
+        return OPTIONS.get(most, -1), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(
         "Say *wide* instead of *tired*",
         "Say *wide* instead of *tired*: *it* is now the street. Where does this head look?",
-        ("At the street", "Still at the animal", "At [CLS] and [SEP], that is, nowhere"),
+        ("Most at the street", "Still most at the animal", "More at the mark [CLS] than at any word"),
         act,
         outcome,
         "model_opening",

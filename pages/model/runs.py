@@ -10,7 +10,7 @@ from attention_core.hub.model import ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from pages.model.ablation import changed_run
 from pages.model.glance import NAME, choose_head, open_on_distant_weight
-from pages.model.input import TEXT, TOPICS, choose_run, choose_source, offer_model
+from pages.model.input import TEXT, choose_run, choose_source, offer_model
 from pages.model.one_head import export_head
 from ui.fragments import with_rerun
 from ui.layout import stop_run
@@ -57,8 +57,7 @@ class Need(Enum):
 
 def runs_of(run: ModelRun, request: RunRequest | None) -> Runs:
     """Return a run, and the same with heads changed by hand; it opens on the head where a word looks far away."""
-    topic = TOPICS.get(getattr(request.model_input, "text", ""), "") if request else ""
-    open_on_distant_weight(run, topic)
+    open_on_distant_weight(run)
     changed = changed_run(run, request)
     take_along(lambda: export_head(changed))
     return Runs(run, changed, request)

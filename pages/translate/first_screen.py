@@ -7,9 +7,9 @@ import streamlit as st
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
-from attention_core.inference.glosses import english_lost
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
+from attention_core.inference.translation_scene import is_sound, word_glosses
 from pages.translate.forcing import (
     WORD,
     force_french_of_example,
@@ -117,7 +117,9 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
     }
     if models:
         if WORD.value == FIRST_CONTRAST:
-            WORD.value = next(iter(_unique_rows(models, "lower")), 0)
+            reordered = _reordered_row(stepped_model(models), text)
+            unique = next(iter(_unique_rows(models, "lower")), reordered)
+            WORD.value = unique if text in TRANSLATE.values() else reordered or unique
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
     return models
 
@@ -158,9 +160,9 @@ def draw_scene(models: Mapping[str, TracedTranslation], text: str) -> Sequence[i
 
 
 def _is_nothing_lost(text: str, models: Mapping[str, TracedTranslation]) -> bool:
-    """Return whether a sentence is so short that one vector loses no more of it than attention does."""
-    lost = {traced.view.is_single: {*english_lost(traced.view.target[:-1], text)} for traced in models.values()}
-    return len(lost) == 2 and lost[True] <= lost[False] and len(english_words(text)) <= SHORT_SENTENCE
+    """Return whether a sentence is so short that neither model loses anything of it."""
+    is_short = len(english_words(text)) <= SHORT_SENTENCE
+    return is_short and len(models) == 2 and all(is_sound(traced, text) for traced in models.values())
 
 
 def lengthened(text: str) -> str:
@@ -215,6 +217,17 @@ def _unique_rows(models: Mapping[str, TracedTranslation], slot: str) -> list[int
     target = models[slot].view.target
     rival_target = next((traced.view.target for name, traced in models.items() if name != slot), target)
     return words_only_in(target, rival_target)
+
+
+def _reordered_row(traced: TracedTranslation, text: str) -> int:
+    """Return the row of the word that looks farthest back, at what it means, by where the one before looks; or 0."""
+    heaviest, glosses = traced.view.weights.argmax(1).tolist(), word_glosses(traced, text)
+    back = {
+        row: heaviest[row - 1] - key
+        for row, key in enumerate(heaviest)
+        if row and key < heaviest[row - 1] and traced.view.source[key].lower() == glosses[row].lower()
+    }
+    return max(back, key=back.__getitem__, default=0)
 
 
 def _stop_rows(models: Mapping[str, TracedTranslation]) -> Sequence[int]:

@@ -379,6 +379,7 @@ export class SceneView extends ScenePlayer {
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
     this.writeTime(this.captionOf(step));
     const isSaid = progress.say > 0.5, isPlain = !data.answers, isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
+    this.root.getRootNode().host?.toggleAttribute("data-told", progress.divide > 0.5);  // a page may hold back what says it
     const known = isPlain || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, known, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
@@ -417,7 +418,7 @@ export class SceneView extends ScenePlayer {
     const { state } = this, weight = state.weights[at] ?? 0;
     node.hidden = isVector || state.progress.divide < 0.9;
     set(node, { "aria-label": `weight of ${shown(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
-    const strongest = Math.max(...state.weights), isHint = weight === strongest && weight > LEAST_HINT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
+    const strongest = Math.max(...state.weights), isHint = state.weights.length > 1 && weight === strongest && weight > LEAST_HINT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
     node.classList.toggle("pulls", isHint);
   }
 }

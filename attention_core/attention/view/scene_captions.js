@@ -1,7 +1,8 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
 import { wholePercent } from "./scene_drawing.js";
 
-const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05;
+const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05, SURE = 0.5;
+const SHORT = 11;  // keys of a short sentence, the full stop and the end among them
 
 export const quoted = (text) => `“${text}”`;
 
@@ -14,11 +15,14 @@ export const namesOf = (keys, indices) => {
 // The two strongest keys of a query, its strongest first.
 const strongestTwo = (weights) => [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 2);
 
-const captionOfVector = ({ vector }, { press, lost }) => {
+const captionOfVector = ({ keys, vector }, { press, lost }) => {
   if (press < 1) return `Without attention the whole sentence is squeezed into **one vector** of ${vector.size} numbers.`;
-  const heading = "Out of this one vector comes", said = vector.english ?? vector.words.slice(0, -1).join(" ");
-  if (lost <= 0) return `${heading} another French sentence.`;
-  return `${heading} ${quoted(said)} ${vector.lostText ? `**${vector.lostText}** ${vector.lostText.includes(",") ? "are" : "is"} lost.` : "Nothing of the sentence is lost."}`;
+  const heading = "Out of this one vector comes", { english, words, lostText, wrong, isEnough } = vector;
+  if (lost <= 0) return `${heading} a French sentence.`;
+  const said = english ? `${heading}, in English: ${quoted(english)}` : `${heading} ${quoted(words.slice(0, -1).join(" "))}`;
+  if (lostText) return `${said} **${lostText}** ${lostText.includes(",") ? "are" : "is"} lost.`;
+  if (isEnough) return `${said} Here one vector is **enough**${keys.length <= SHORT ? ": the sentence is short" : ""}.`;
+  return wrong.length ? `${said} The sentence says nothing of **${wrong.map((at) => words[at]).join(", ")}**.` : said;
 };
 
 const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, isChanged, progress }) => {
@@ -36,10 +40,11 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 
-// What is said, how likely it is, and what would be likelier.
+// What is said, how likely it is, and what would be likelier, or that all else together is.
 export const saidOf = ({ word, probability, isNear, rival }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${wholePercent(probability)})`;
-  return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
+  const others = !rival && probability < SURE ? `, all others together ${wholePercent(1 - probability)}` : "";
+  return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
 const captionOfAnswer = (data, state) => {
@@ -50,7 +55,11 @@ const captionOfAnswer = (data, state) => {
   if (local && local.weight <= 0) return `Without ${quoted(keys[local.key])}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
-  if (!canChange) return `Out of that mixture ${comes}${data.vector?.lost.includes(first) ? ` One vector has lost **${quoted(keys[first])}**.` : ""}`;
+  if (!canChange) {
+    const before = data.vector?.lost.includes(first) ? ` One vector has lost **${quoted(keys[first])}**.` : "";
+    return `Out of that mixture ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
+  }
+  if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
   return `Out of that mixture ${comes}${invite}`;
 };

@@ -4,7 +4,7 @@ import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 export const LOWEST = 0.08;  // of a column's length
 export const HIGHEST = 0.94;
-const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01;
+const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01, TALL = 0.7;
 
 export const mix = (from, to, share) => from + (to - from) * share;
 const rectBetween = (from, to, share) => ({
@@ -124,7 +124,8 @@ export class SceneDrawing {
     pen.globalAlpha = 1;
     this.drawStrip(box, vector.numbers, here * clamp(3 * progress.press - 2, 0, 1), tones.ink, 2.5);
     const [x, y] = layout.isNarrow ? [box.x + box.w, box.y + box.h + 14] : [box.x + box.w + 14, box.y + box.h / 2];
-    this.write(vector.caption, x, y, { align: layout.isNarrow ? "right" : "left", alpha: here * clamp(3 * progress.press - 2, 0, 1), hides: true });
+    const told = clamp(1 - 2 * progress.open, 0, 1) * clamp(3 * progress.press - 2, 0, 1);  // gone before the query's title comes
+    this.write(vector.caption, x, y, { align: layout.isNarrow ? "right" : "left", alpha: told, hides: true });
   }
 
   // The part of a curve that has been drawn so far.
@@ -276,7 +277,7 @@ export class SceneDrawing {
     const query = { ...box, y: box.y + (box.h - h) / 2, h }, here = progress.open * (1 - progress.box);
     this.drawStrip(query, state.query, here, tones.query, 2.5);
     const beside = layout.isNarrow ? { x: query.x + query.w / 2, y: query.y - 14, align: "center" } : this.besideBox(12);
-    this.write(this.queryTitle, beside.x, beside.y, { align: beside.align, size: layout.isNarrow ? 15 : 18 * layout.scale, alpha: 0.85 * here, hides: true });
+    this.write(this.queryTitle, beside.x, beside.y, { align: beside.align, size: layout.isNarrow ? 15 : 18 * layout.scale, alpha: 0.85 * here * clamp(2 * progress.open - 1, 0, 1), hides: true });
     if (progress.box <= 0) return;
     pen.globalAlpha = progress.box * progress.open;
     Object.assign(pen, { strokeStyle: tones.query, lineWidth: 2.5 }).strokeRect(box.x, box.y, box.w, box.h);
@@ -324,7 +325,10 @@ export class SceneDrawing {
     const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%`;
     const text = isDivided ? together : `sum of all: ${shortNumber(sum)}`, alpha = 0.85 * progress.open * clamp(3 * progress.grow - 2, 0, 1);
     if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha });
-    else this.write(text, 0, 10 * layout.scale, { size: 16 * layout.scale, alpha });
+    else {
+      const isFree = weights[0] < TALL && !(weights[1] >= TALL);  // the first columns leave room for it
+      this.write(text, isFree ? 0 : this.width, 10 * layout.scale, { align: isFree ? "left" : "right", size: 16 * layout.scale, alpha });
+    }
   }
 
   // What is said, with the likeliest others.

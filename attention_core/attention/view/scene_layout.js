@@ -64,14 +64,15 @@ export class SceneLayout {
     const needed = left + sum(natural), spare = Math.max(0, width - needed) / sum(natural.flatMap((_, index) => this.sidesOf(index)));
     const base = 178 * scale, wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
     let x = left;
-    Object.assign(this, { left, size, width: Math.max(width, needed), base, long: 136 * scale, room: 70 * scale, box, numberSize: [] });
+    Object.assign(this, { left, size, width: Math.max(width, needed), base, long: 136 * scale, room: 70 * scale, box });
     this.cells = natural.map((room, index) => {
       const sides = this.sidesOf(index), [before, after] = this.besideOf(index).map((beside, side) => beside + spare * sides[side]);
       const letters = room - sum(this.besideOf(index)), cell = { x: x + before + letters / 2, w: letters + 2 * Math.min(before, after), letters };
       x += before + letters + after;
-      this.numberSize[index] = Math.max(clamp(0.36 * this.columnWidth(cell), 13, 21 * scale), Math.min(this.smallest, 18));
       return cell;
     });
+    const narrowest = Math.min(...this.cells.map(({ w }) => w)), numberSize = clamp(0.38 * narrowest, 13, 21 * scale);
+    this.numberSize = this.cells.map(() => Math.max(numberSize, Math.min(this.smallest, 18)));
     this.words = this.cells.map(({ x: middle, w, letters }, index) => {
       const sides = this.sidesOf(index), [before, after] = isJoint(sides) ? sides.map((side) => letters / 2 + RIM * side) : [w / 2 - 2, w / 2 - 2];
       return { x: middle - before, y: base + 5, w: before + after, h: wordHeight };

@@ -156,8 +156,8 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     assert scene["weights"][0][comma] < 0.005
     assert scene["ifRemoved"][comma] == pytest.approx(-0.96, abs=0.01)
     told = page.success[0].value
-    assert "**Right**: Positive 98%; without the comma" in told
-    assert "of the weight, negative 97%; without *warm*, positive 92%." in told
+    assert "**Right**: **The comma** moves the answer by 96 points, with " in told
+    assert "; *warm*, with 39%, by 6 points." in told
     page.button(key="matter_example_2").click().run()
     assert page.button(key="matter_try"), "what came of the guess goes with the sentence"
 
@@ -176,9 +176,8 @@ def test_what_is_said_of_a_sentence_fits_it(page):
     assert "pushes the **other** way" in drawn(page)["compared"]
     card = read_card("sentence-attention")
     say(page, "The film is not dull.")
-    assert (
-        f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in drawn(page)["fault"]
-    )
+    n_wrong = 50 - card["right_of_50_with_a_negation"]
+    assert f"of 50 sentences with a negation, it reads {n_wrong} wrong" in drawn(page)["fault"]
     say(page, "The film is dull.")
     assert not drawn(page)["fault"]
 

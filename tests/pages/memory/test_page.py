@@ -363,18 +363,25 @@ def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(train
     lost = [data["keys"][index] for index in data["vector"]["lost"]]
     assert {"aunt", "month", "city", "husband"} <= {*lost}
     assert data["vector"]["english"].startswith("My car bought a red newspaper")
-    told = re.search(
-        r"Of the first 6 words, one vector loses nothing; of all 21 words, \*\*(.*?)\*\*",
+    told = re.match(
+        r"One vector loses \*\*11 of 21\*\*: (.*?)\. Of the first 6 words alone, \*\*0 of 6\*\*\. Attention loses "
+        r"\*\*1 of 21\*\*: last\.$",
         describe_loss(REMEMBERED["Aunt and car"]),
     )
-    assert told[1].split(", ") == [*dict.fromkeys(lost)]
+    assert told[1].split(", ") == lost, "as often as it is struck"
+    assert data["alsoLost"] == "last"
     strongest = max(range(23), key=data["weights"][row].__getitem__)
     assert (data["queries"][row], data["keys"][strongest]) == ("mari", "husband"), "a word that was lost is looked up"
     write(trained, REMEMBERED["Uncle and house"])
-    assert scene(trained)["queries"][scene(trained)["query"]] == "gare"
+    assert scene(trained)["queries"][scene(trained)["query"]] == "travaille"
     assert told[0] not in text_of(trained), "it is asked for first"
-    assert "Attention loses nothing." in describe_loss(REMEMBERED["Mother and children"])
-    assert "Of 3 words, one vector loses nothing." in describe_loss("I love you.")
+    assert "Attention loses **0 of 18**." in describe_loss(REMEMBERED["Mother and children"])
+    assert "One vector loses **0 of 3**." in describe_loss("I love you.")
+    write(trained, "The dog that I saw in the park had a big bone in its mouth and did not want to give it to me.")
+    assert "bone" in (asked := scene(trained))["alsoLost"]
+    assert asked["keys"][max(range(23), key=asked["weights"][asked["query"]].__getitem__)] != "bone", (
+        "it is said wrongly"
+    )
 
 
 def test_the_scene_is_that_of_the_trace_and_follows_what_is_chosen(trained):
