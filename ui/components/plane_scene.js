@@ -13,7 +13,7 @@ const MANY_ROWS = 5, GLIDE = 500, LATER_PACE = 5, SMALLEST_CHANGE = 1e-9;
 const EQUAL = 1e-6;  // percents that differ by less are written alike
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
-const DIAL = 98, DIAL_LEAST = 15;  // pixels of a dial's side, and of its radius on a phone
+const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
 const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
@@ -207,9 +207,9 @@ class RowsLayout extends SceneLayout {
 class DialLayout extends RowsLayout {
   standInColumns(width, keys) {
     super.standInColumns(width, keys);
-    const side = (this.dial = DIAL * this.scale);
+    const hasManyRows = this.labels.length > MANY_ROWS, side = (this.dial = (hasManyRows ? DIAL_ABOVE_MANY : DIAL) * this.scale);
     this.strips = this.strips.map((strip) => ({ ...strip, h: side }));
-    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + (this.labels.length > MANY_ROWS ? 1.2 : 1.4) * side });
+    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + (hasManyRows ? 1.2 : 1.4) * side });
     this.below = this.boxTop + side + 12 * this.scale;
   }
 }
