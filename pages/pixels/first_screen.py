@@ -166,7 +166,7 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         "ink": ink_mask(reading.image).flatten().int().tolist(),
         "note": EXPLANATIONS[LAYER.value],
     }
-    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": is_guessing()}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
         data["learned"] = learned
@@ -238,6 +238,11 @@ def draw_equal_map(reading: Reading) -> None:
     draw_map(values, ink, "pixels_equal_map", alt, size=MAP_SIZE, high=MAX_MAP_WEIGHT, axis="pixels", smooth=False)
 
 
+def is_guessing() -> bool:
+    """Return whether *Try this* waits for a guess."""
+    return TRY_STAGE[NAME].value == GUESSING
+
+
 def page_question() -> str:
     """Return the page's question, which says what the pad shows."""
     if MAP.value != SINGLE_QUERY:
@@ -263,7 +268,7 @@ def worth_text(layer: str) -> str:
     )
     conclusion = " It does not help." if verdict in ("as good", "better") else ""
     between = "" if layer == GUIDED else " between pixels"
-    control = f"A network trained without attention{between} learns another way and is {verdict}: {without}."
+    control = f"Trained without attention{between}, a network is {verdict}: {without}."
     return f"It reads {accuracy} of MNIST's test digits{with_equal}. {control}{conclusion}"
 
 
