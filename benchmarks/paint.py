@@ -68,7 +68,7 @@ TEST_IDS = {
     "bidi_component": "stBidiComponent",
 }
 """How Streamlit marks a kind of widget."""
-PARTS = {
+SELECTORS = {
     "button": "button",
     "button_group": "[role=radio]:not([aria-checked=true]), button:not([aria-pressed=true]):not([role=radio])",
 }
@@ -142,8 +142,8 @@ class Window:
 
 def use(page: Page, widget: Locator, action: Action, random: Random) -> bool:
     """Use a widget by mouse and keys; False where it offers nothing to use."""
-    if action.type in PARTS:
-        buttons = widget.locator(PARTS[action.type]).all()
+    if action.type in SELECTORS:
+        buttons = widget.locator(SELECTORS[action.type]).all()
         usable = [button for button in buttons if button.is_visible() and button.is_enabled()]
         if usable:
             random.choice(usable).click()

@@ -24,7 +24,7 @@ LAST_LOST = -1  # in place of a row: the last French word that looks at one that
 FRENCH_WALK = Walk(f"{NAME}_cure", first=LAST_LOST, label="French word")
 WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
-FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
+N_OF_SHORT_SENTENCE = 6  # words of a sentence of one's own that make the short one
 LOST_OPTIONS, OPTION_BOUNDS = ("none", "one or two", "three to six", "more"), (0, 2, 6)
 """How many words are lost, and the most that each option but the last is right for."""
 
@@ -53,7 +53,7 @@ def draw_sentence() -> str:
 
 def shorter(text: str) -> str:
     """Return a short sentence to compare with a long one: what an example begins with, or the first words."""
-    return SHORTER.get(text) or "".join(english_words(text)[:FIRST_WORDS]).replace("▁", " ").strip()
+    return SHORTER.get(text) or "".join(english_words(text)[:N_OF_SHORT_SENTENCE]).replace("▁", " ").strip()
 
 
 def n_words(text: str) -> int:
