@@ -166,7 +166,7 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         "ink": ink_mask(reading.image).flatten().int().tolist(),
         "note": EXPLANATIONS[LAYER.value],
     }
-    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": is_guessing()}
+    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
         data["learned"] = learned
@@ -236,11 +236,6 @@ def draw_equal_map(reading: Reading) -> None:
     values, ink = weights.reshape(image.shape), light_ink(image)
     alt = f"Every weight {equal_weight()}: where one pixel looks"
     draw_map(values, ink, "pixels_equal_map", alt, size=MAP_SIZE, high=MAX_MAP_WEIGHT, axis="pixels", smooth=False)
-
-
-def is_guessing() -> bool:
-    """Return whether *Try this* waits for a guess."""
-    return TRY_STAGE[NAME].value == GUESSING
 
 
 def page_question() -> str:
