@@ -19,6 +19,7 @@ from attention_core.charts.ramps import INK_COLOURS, VIRIDIS, Ramp
 PRELUDE, MATRIX = f"{VIEW_FOLDER}/prelude.js", f"{VIEW_FOLDER}/matrix_view.js"
 FORMULAS = "pages/scoring/score_formulas.js"
 PLANE, PAINT, TILES = "ui/components/vector_plane.js", "pages/atlas/atlas_paint.js", "pages/atlas/atlas_tiles.js"
+COMPUTED_BY_PYTHON = {*SCORES} - {"dot", "general", "cosine", "additive", "concat", "L2 distance"}
 SHARES = (0, 1e-9, 1e-6, 4e-5, 0.004, 0.0094, 0.0104, 0.038, 0.04, 0.0996, 0.83, 0.994, 0.995, 0.9996, 1 - 1e-7, 1)
 
 
@@ -45,15 +46,21 @@ def softmax(scores: list[float]) -> np.ndarray:
     return powers / (powers.sum() or 1)
 
 
-def test_scores_without_learned_numbers_are_those_of_python(compute):
+def test_scores_over_a_plane_are_those_of_python(compute):
     arrows = np.random.default_rng(0).uniform(-4, 4, (5, 4, 2))
     query, key = torch.from_numpy(arrows[:, :1]), torch.from_numpy(arrows[:, 1:])
-    names = ["dot", "scaled dot", "cosine", "L2 distance", "additive"]
-    scores_by_name = SCORES | {"scaled dot": ScaledDot}
-    for at, rows in enumerate(compute(FORMULAS, f"(arrows) => m.scoresOf(arrows, {names})", arrows.tolist())):
-        assert rows.pop() is None
-        for name, scores in zip(names, rows, strict=False):
-            assert scores == pytest.approx(scores_by_name[name]()(query[at], key[at])[0].tolist())
+    for name, Score in {**SCORES, "scaled dot": ScaledDot}.items():
+        learned = {
+            parameter: torch.from_numpy(np.random.default_rng(1).uniform(-1, 1, plain.shape))
+            for parameter, plain in Score.plain_parameters(2, 2, 3).items()
+        }
+        numbers = json.dumps({parameter: tensor.tolist() for parameter, tensor in learned.items()})
+        of_keys = f"([q, ...keys]) => {{ const f = m.scoreOf('{name}', q, {numbers}); return f && keys.map(f); }}"
+        scores = compute(FORMULAS, of_keys, arrows.tolist())
+        if name in COMPUTED_BY_PYTHON:
+            assert scores == [None] * len(arrows)
+        else:
+            torch.testing.assert_close(torch.tensor(scores, dtype=torch.float64), Score(**learned)(query, key)[:, 0])
 
 
 TEXTS = {

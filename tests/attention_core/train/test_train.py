@@ -200,7 +200,7 @@ def test_init_starts_from_committed_weights(run, monkeypatch, tmp_path):
     start = tmp_path / "committed"
     torch.manual_seed(99)
     model = loop.build(FFN)
-    write_weights(FFN, model.state_dict(), {}, start)
+    write_weights(FFN, model.half().state_dict(), {}, start)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(start))
     monkeypatch.setattr(loop, "learning_rate", lambda *_: 0.0)
     code, _, folder = run("--init", FFN, to="warm")
@@ -223,7 +223,7 @@ def test_what_is_frozen_stays_as_it_was_and_the_rest_learns():
 
 def test_the_command_freezes_by_the_beginnings_of_names(run, monkeypatch, tmp_path):
     start = tmp_path / "committed"
-    write_weights(FFN, loop.build(FFN).state_dict(), {}, start)
+    write_weights(FFN, loop.build(FFN).half().state_dict(), {}, start)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(start))
     first, *others = read_weights(FFN)
     _, _, folder = run("--init", FFN, "--freeze", first, n_steps=1)
