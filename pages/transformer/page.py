@@ -27,14 +27,16 @@ def draw_head() -> None:
         text = readable_sentence(NAME, sentence, next(iter(LAYERED.values())), "transformer_place")
         if model is not None:
             try_this(NAME, cross_key_out())
-    reading_remarks(read_source(text))
+    with st.container():  # drawn empty, too, so that the scene below stays the same element
+        reading_remarks(read_source(text))
     if model is None:
         st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
         page_questions(NAME, None)
         return
     reading = reading_of(text)
-    if not TRY_STAGE[NAME].value:  # else the verdict says what is changed
-        draw_edited_note(reading)
+    with st.container():
+        if not TRY_STAGE[NAME].value:  # else the verdict says what is changed
+            draw_edited_note(reading)
     with st.container(key="transformer_place"):
         chosen = chosen_head(reading)
         draw_head_scene(chosen)

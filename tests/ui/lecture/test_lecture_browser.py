@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import CHIP, HEIGHT, project, settle
+from tests.support.on_page import CHIP, FITTED, HEIGHT, project, settle
 from ui.navigation import entry_of
 
 AT_REST = """() => {
@@ -77,6 +77,7 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
     page.keyboard.press("1")
     page.wait_for_url(lambda url: "question=" not in url)
     settle(page)
+    page.wait_for_function(FITTED)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("]")
     page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
