@@ -116,9 +116,8 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
         keys = f"the keys of {names[first]} and {names[second]} together"
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
-    caption = (
-        f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention.{_alarms(n_alarms, ' ', '.')}"
-    )
+    caption = f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention."
+    caption += _alarms(n_alarms, " ", ".") + " The score of one key knows nothing of the other." * (head == "pairs")
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"

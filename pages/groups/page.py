@@ -15,7 +15,7 @@ def show_party() -> None:
     if draw_experiment(screen.NAME):
         return
     numbers = screen.guest_numbers()
-    query = screen.choose_query(numbers)
+    query = screen.clamp_query(numbers)  # a click on a guest chooses, too
     party = party_of(numbers, query)
     with st.container(key="groups_party"):
         st.markdown(screen.rule(numbers, query))
@@ -24,6 +24,7 @@ def show_party() -> None:
                 screen.draw_party(head, party.traces[head], numbers, query)
     try_this(screen.NAME, screen.surprise(numbers, party.traces))
     with st.container(key="desk_groups_numbers"):
+        screen.choose_query(numbers)
         screen.type_numbers()
     page_questions(screen.NAME, lambda: draw_numbers(party), players=(screen.STEPS,))
 

@@ -80,7 +80,8 @@ def draw_examples(vectors: Vectors) -> None:
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
-    st.caption(vectors.note or "Your own arrangement.")
+    if TRY_STAGE[NAME].value != GUESSING:  # it says what the guess is about
+        st.caption(vectors.note or "Your own arrangement.")
 
 
 def arrange_example(vectors: Vectors) -> None:

@@ -35,16 +35,15 @@ REWARDS = {
     "location": "not the key at all",
 }
 """What each score counts, below its name."""
-UNTRAINED = ("dot", "scaled dot", "cosine", "L2 distance")
 
 
 def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_hero: bool) -> None:
     """Draw the arrows and the scene of each score. Call it last, see VectorPlane.draw.
 
-    In the hero, which a guess may cover, stand those without learned numbers, and the chosen one.
+    In the hero, which a guess may cover, stand those that a guess is about, and the chosen one.
     """
     if is_hero:
-        traces = {name: trace for name, trace in traces.items() if name in (*UNTRAINED, controls.SCORE.value)}
+        traces = {name: trace for name, trace in traces.items() if name in (*GUESSED_SCORES, controls.SCORE.value)}
     query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
     labels = [f"k{key + 1}" for key in range(len(keys))]
     for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
@@ -89,7 +88,7 @@ def scores_scene(traces: Mapping[str, AttentionTrace]) -> dict[str, Any]:
         "isSoft": True,
         "isEdited": bool(edited),
         "changed": edited,
-        "tour": [names.index(name) for name in RIVAL_SCORES],
+        "tour": [names.index(name) for name in GUESSED_SCORES],
     }
 
 

@@ -18,5 +18,5 @@ def comparison() -> None:
     compared.draw_plane(is_hero=True)
 
 
-page_frame(NAME, "A score says how well a key (yellow) fits the query q (blue).")
+page_frame(NAME, "Which key (yellow) fits the query q (blue) best? That depends on the score that compares them.")
 page_body(comparison)

@@ -1,7 +1,9 @@
-// What each score makes of a query and its keys: its scores, weights and mixture are a row of the scene beside the plane.
+// What each score makes of a query and its keys: its scores and weights are a row of the scene beside the plane. On the first
+// screen a row has its field as a picture, and nothing is mixed.
 import { asPercent, clamp, shownBy } from "../../attention_core/attention/view/prelude.js";
-import { PlaneScene } from "../../ui/components/plane_scene.js";
-import { twoDecimals } from "../../ui/components/vector_plane.js";
+import { PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
+import { HALF_WIDTH, twoDecimals } from "../../ui/components/vector_plane.js";
+import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { geometry, scoreOf } from "./score_formulas.js";
 
 const UNDECIDED = 0.01;  // weights that differ by less count as equal
@@ -9,7 +11,21 @@ const UNDECIDED = 0.01;  // weights that differ by less count as equal
 // The key of the largest weight; -1 where all are equal.
 const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDECIDED ? -1 : weights.indexOf(Math.max(...weights)));
 
+const RIVALS = ["dot", "cosine", "L2 distance"];  // which the sentence compares
+const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
+
+class FieldsLayout extends PicturedLayout {
+  get isNarrowPictured() { return true; }
+  get hasVectors() { return false; }
+}
+
 class ScorePlane extends PlaneScene {
+  get isPictured() { return Boolean(this.data.glosses) && !this.given.bare; }
+  get Pictured() { return FieldsLayout; }
+  get laterPace() { return this.isPictured ? 2.5 : super.laterPace; }
+  hasStep(name) { return super.hasStep(name) && !(this.isPictured && ["asks", "takes"].includes(name)); }
+  hasContrast() { return false; }
+
   computed(arrows) {
     const { bare, scene } = this.given, [q, ...keys] = arrows;
     if (bare) return null;
@@ -22,6 +38,37 @@ class ScorePlane extends PlaneScene {
   field() {
     const name = this.data.queries[this.row];
     return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
+  }
+
+  // The key with the largest weight is marked in the plane.
+  draw() {
+    super.draw();
+    if (!this.layout || !this.isPictured) return;
+    const best = this.shownOf(this.row) > 0.5 ? winner(this.weights) + 1 : 0;
+    this.plane.tips.forEach((tip, arrow) => tip.classList.toggle("best", arrow > 0 && arrow === best));
+  }
+
+  isBest(row, key) { return this.isPictured && winner(this.data.weights[row]) === key; }
+
+  // A score's field, with the query and its keys, the one with the largest weight as a large dot.
+  drawRowPicture({ pen, tones }, { x, y, w, h }, row) {
+    const name = this.data.queries[row], score = this.scoreOf(name), { plane: { arrows: [q, ...keys], extent }, state: { progress } } = this;
+    if (!score) return;
+    const placeOf = ([right, up]) => [x + w * (0.5 + right / (2 * HALF_WIDTH * extent)), y + h * (0.5 - up / (2 * HALF_WIDTH * extent))], told = this.shownOf(row), best = winner(row === this.row ? this.weights : this.data.weights[row]);
+    pen.globalAlpha = (tones.isDark ? 0.7 : 1) * (row === this.row ? progress.allScores : told);
+    pen.drawImage(this.smallField(row, score, `${name} ${q}`), x, y, w, h);
+    Object.assign(pen, { globalAlpha: 0.35, strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(x, y, w, h);
+    Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.query, lineWidth: 2 }).beginPath();
+    pen.moveTo(x + w / 2, y + h / 2);
+    pen.lineTo(...placeOf(q));
+    pen.stroke();
+    keys.forEach((key, at) => {
+      const isBest = told > 0.5 && at === best;
+      Object.assign(pen, { fillStyle: isBest ? tones.weights : ROLE_COLOURS.key, strokeStyle: tones.ink, lineWidth: 1.2 }).beginPath();
+      pen.arc(...placeOf(key), isBest ? BEST_DOT : DOT, 0, 7);
+      pen.fill();
+      if (isBest) pen.stroke();
+    });
   }
 
   // An experiment needs its room for more rows.
@@ -44,6 +91,7 @@ class ScorePlane extends PlaneScene {
   captionOf(step) {
     const { data, row } = this, name = data.queries[row];
     if (step === "asks") return "**q** asks **every key** how well it fits.";
+    if (step === "softmax" && this.isPictured && this.state.progress.divide > 0.5) return this.captionOfRest();
     if (step !== "scores") return super.captionOf(step);
     const heading = `Each key gets a **score** by ${name}, ${data.formulas[row]}.`;
     return name === "dot" && !this.given.bare ? `${heading} ${this.equation()}` : heading;
@@ -56,16 +104,17 @@ class ScorePlane extends PlaneScene {
     return `For ${this.data.keys[key]}: length × length × how well they agree = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
   }
 
+  // What the chosen score prefers, and then, once all have played, what those beside it do.
   captionOfRest() {
-    const { data, row, weights, state: { percents } } = this, name = data.queries[row], best = winner(weights), rival = name === "dot" ? "L2 distance" : "dot", rivalRow = data.queries.indexOf(rival);
+    const { data, row, weights, state: { percents } } = this, name = data.queries[row], best = winner(weights);
     if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${percents[at]} of ${key}`).join(", ")}.`;
     if (best < 0) return `By **${name}** all keys fit equally well.`;
-    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`, other = winner(data.weights[rivalRow]);
-    if (this.isOwnRow(rivalRow)) return `${chosen}.`;
-    if (other < 0) return `${chosen}; by ${rival} all fit equally well.`;
-    if (other === best) return `${chosen}; by ${rival}, too.`;
-    const [longer, nearer] = name === "dot" ? [best, other] : [other, best], isLength = name === "dot" || name === "L2 distance";
-    return `${chosen}; by ${rival} from **${data.keys[other]}**.${isLength ? ` ${data.keys[longer]} is longer, ${data.keys[nearer]} is nearer.` : ""}`;
+    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`;
+    if (this.isTour && row !== this.tour.at(-1)) return `${chosen}.`;
+    const others = RIVALS.map((rival) => data.queries.indexOf(rival)).filter((at) => at >= 0 && at !== row && !this.isOwnRow(at)), byKey = new Map();
+    for (const at of others) byKey.set(winner(data.weights[at]), [...(byKey.get(winner(data.weights[at])) ?? []), data.queries[at]]);
+    const clauses = [...byKey].map(([key, names]) => `by ${names.join(" and ")}${key === best ? ", too" : key < 0 ? " all fit equally well" : ` from **${data.keys[key]}**`}`);
+    return `${[chosen, ...clauses].join("; ")}.`;
   }
 }
 

@@ -1,15 +1,35 @@
 // Three vectors and the weights of their nine pairs: what arrows make of them where a dot product makes the scores.
 import { asPercent, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
+import { mixtureOf } from "../../attention_core/attention/view/scene.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
 const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
-const TURNS = [["query = x", false], ["query = x · W_Q", true]];
+const TURNS = [["x asks", false], ["x turned by W_Q asks", true]];
 const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
 
 class NinePairs extends PlaneScene {
+  get isPictured() { return true; }
+
+  // Before the weights of a row its query, behind them what it mixes with them.
+  drawRowPicture(drawing, place, row) {
+    const { layout: { ends, smallest, scale }, tones } = drawing, { queries, values } = this.data.numbers, { progress } = this.state, radius = place.h / 2 - 1, end = this.data.isSoft && ends[row];
+    const drawVector = (middle, vector, colour, alpha) => {
+      drawing.drawDial(middle, radius, progress.open);
+      drawing.drawArrow(middle, vector, radius, alpha, colour, 1.4);
+    };
+    const nameColumn = (name, { x }) => row === 0 && drawing.write(name, x, place.y - 0.8 * smallest, { align: "center", size: 15 * scale, alpha: 0.8 * progress.open });
+    drawVector(middleOf(place), queries[row], tones.query, progress.open);
+    nameColumn("queries", middleOf(place));
+    if (!end) return;
+    const isNow = row === this.row, context = mixtureOf(values, isNow ? this.weights : this.data.weights[row]);
+    drawVector(end, context, tones.context, isNow ? progress.blend : this.shownOf(row));
+    nameColumn("contexts", end);
+  }
+
   // An arrow's positions on the axes: among the queries, among the keys, or both.
   positionsOf(arrow) {
     const { tables, query, key } = this.given, row = arrow - tables.indexOf(tables[arrow]);
@@ -101,7 +121,7 @@ class NinePairs extends PlaneScene {
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
-    if (!nChanged) return `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is ${this.sharesOf(weights)}.`;
+    if (!nChanged) return `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is a mixture: ${this.sharesOf(weights)}.`;
     let best = null;
     data.weights.forEach((other, i) => other.forEach((weight, j) => {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);

@@ -9,11 +9,13 @@ import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/
 import { HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
-const MANY_ROWS = 5, GLIDE = 500, LATER_PACE = 5, SMALLEST_CHANGE = 1e-9;
+const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
 const EQUAL = 1e-6;  // percents that differ by less are written alike
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
 const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
+const ROW_PICTURES = 190, LARGEST_PICTURE = 62, NARROW_PICTURE = 40, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
+const HALL = 1.2;  // times as large letters as in other scenes
 const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
@@ -45,6 +47,15 @@ const roundUp = (largest) => {
   if (largest <= 0) return 0;
   const power = 10 ** Math.floor(Math.log10(largest));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= largest);
+};
+
+// A score as a picture of the plane up to `top`, the darker the higher a key would score there.
+const pictureOfField = (score, top, size) => {
+  const placeOf = (cell) => top * ((2 * cell + 1) / size - 1), scores = arrayOf(Float64Array, size * size, (at) => score([placeOf(at % size), -placeOf(Math.floor(at / size))]));
+  const low = scores.reduce((a, b) => Math.min(a, b)), span = scores.reduce((a, b) => Math.max(a, b)) - low || 1;
+  const picture = create("canvas", { width: size, height: size }), colour = channelsOf(ROLE_COLOURS.scores);
+  putPixels(picture, arrayOf(Uint32Array, size * size, (at) => pixelOf(colour, (FIELD_OPACITY * Math.min(BANDS - 1, Math.floor(BANDS * ((scores[at] - low) / span) ** 2))) / (BANDS - 1))));
+  return picture;
 };
 
 class ArrowPlane extends Plane {
@@ -131,15 +142,7 @@ class ArrowPlane extends Plane {
     this.field.style.opacity = score ? opacity : 0;
     if (!score || name === this.fieldName) return;
     this.fieldName = name;
-    const top = HALF_WIDTH * this.extent, placeOf = (cell) => top * ((2 * cell + 1) / FIELD - 1);
-    const scores = arrayOf(Float64Array, FIELD * FIELD, (at) => score([placeOf(at % FIELD), -placeOf(Math.floor(at / FIELD))]));
-    const low = scores.reduce((a, b) => Math.min(a, b)), span = scores.reduce((a, b) => Math.max(a, b)) - low || 1;
-    const picture = create("canvas", { width: FIELD, height: FIELD }), colour = channelsOf(ROLE_COLOURS.scores);
-    putPixels(picture, arrayOf(Uint32Array, FIELD * FIELD, (at) => {
-      const band = Math.min(BANDS - 1, Math.floor(BANDS * ((scores[at] - low) / span) ** 2));
-      return pixelOf(colour, (FIELD_OPACITY * band) / (BANDS - 1));
-    }));
-    set(this.field, { href: picture.toDataURL() });
+    set(this.field, { href: pictureOfField(score, HALF_WIDTH * this.extent, FIELD).toDataURL() });
   }
 
   // Values, each as long as its weight makes it, laid tip to tail: they end where the context does.
@@ -214,6 +217,50 @@ class DialLayout extends RowsLayout {
   }
 }
 
+// Between the label of a row and its cells stands a picture, with what it means below the label, and nothing is mixed in a box;
+// on a phone only where `isNarrowPictured`. `hasVectors`: the picture is the row's query, and what it mixes stands behind its cells.
+export class PicturedLayout extends DialLayout {
+  get isNarrowPictured() { return false; }
+  get hasVectors() { return true; }
+  get picture() { return this.isNarrow ? this.isNarrowPictured && NARROW_PICTURE : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75); }
+  get hasBox() { return !this.picture; }
+
+  standInColumns(width, keys) {
+    this.scale = clamp(width / 1150, 0.75, 1.4);
+    const end = this.hasVectors ? this.picture + 16 : 0;
+    super.standInColumns(width - end, keys);
+    this.below = this.strips[0].y + this.dial + (this.hasVectors ? 1.9 * this.smallest : 16);
+    this.width += end;
+  }
+
+  standInRows(width, ...others) {
+    super.standInRows(width, ...others);
+    if (!this.hasBox) Object.assign(this, { long: width - this.columnLeft - 48, numberEnd: width });
+  }
+
+  longest(labels, glosses = this.glosses ?? []) {
+    if (this.hasBox) return super.longest(labels, glosses);
+    const lengthOf = (texts, size) => Math.max(0, ...texts.map((text) => this.measure(text) * size));
+    return Math.max(lengthOf(labels, 1.06 * this.rowSize), lengthOf(glosses, this.noteSize)) + this.picture + 26;
+  }
+
+  wordsBelow(labels) {
+    if (this.hasBox) return super.wordsBelow(labels);
+    const { glosses = [], noteSize, rowSize: size, picture: high } = this, w = this.isNarrow ? this.longest(labels) : this.left, top = this.below + (this.isNarrow ? 1.5 * size : 0);
+    const line = Math.round(1.25 * size), note = glosses.length && Math.round(1.2 * noteSize), yOf = (row) => top + row * (high + 5);
+    this.rows = { left: w, top: top - 1, h: high - 1 };
+    this.pictures = labels.map((_, row) => ({ x: w - high - 8, y: yOf(row), w: high, h: high }));
+    this.ends = this.hasVectors && !this.isNarrow ? labels.map((_, row) => ({ x: this.width - high / 2 - 2, y: yOf(row) + high / 2 })) : [];
+    this.glossSize = noteSize;
+    const places = labels.map((_, row) => ({ x: 0, y: yOf(row) + (high - line - note) / 2, w: w - high - 12, h: line }));
+    return { size, places, belows: places.map((place) => ({ ...place, y: place.y + line, h: note })), bottom: top + labels.length * (high + 5) };
+  }
+
+  get cellSize() { return this.hasBox ? this.queries.size : Math.max(this.smallest, this.isNarrow ? 16 : 20 * this.scale); }
+
+  rowCell(row, key) { return { ...super.rowCell(row, key), y: this.rows.top + row * (this.hasBox ? this.rows.h + 4 : this.rows.h + 6) }; }
+}
+
 class RowsDrawing extends SceneDrawing {
   // Each score has its number, and a line of 0.
   drawScale() {
@@ -270,6 +317,21 @@ class RowsDrawing extends SceneDrawing {
     pen.restore();
   }
 
+  // Where rows have pictures the query stands in its row's.
+  drawBox() { if (this.layout.hasBox !== false) super.drawBox(); }
+
+  askPath(index) {
+    const { layout, state: { row } } = this, picture = layout.pictures?.[row];
+    if (!picture) return super.askPath(index);
+    const [door] = layout.door(index, 0), { x, y } = middleOf(picture);
+    return [{ x, y }, { x, y: y + 0.6 * (door.y - y) }, { x: door.x, y: y + 0.4 * (door.y - y) }, door];
+  }
+
+  // Nothing goes into a box that is not there, and a picture that is no query asks nothing.
+  isSeen(ofBox) { return this.layout.hasBox !== false || (this.layout.hasVectors && ofBox <= 0); }
+  drawRibbon(index) { if (this.isSeen(this.state.progress.divide)) super.drawRibbon(index); }
+  drawMoving(index) { if (this.isSeen(this.state.progress.box)) super.drawMoving(index); }
+
   drawContext() {
     super.drawContext();
     const { layout, box, state: { progress } } = this;
@@ -289,6 +351,7 @@ class RowsDrawing extends SceneDrawing {
   draw(state) {
     super.draw(state);
     const { layout, tones, pen } = this, { progress } = state, alpha = progress.open * progress.score(0) * (1 - progress.grow);
+    layout.pictures?.forEach((place, row) => this.drawRowPicture(this, place, row));
     if (layout.isNarrow) {
       this.names.forEach((name, key) => { const { x, y, w } = layout.rowCell(0, key); this.write(name, x + w / 2, y - 12, { align: "center", size: 14, alpha: 0.85 }); });
     } else if (alpha > 0) {
@@ -454,12 +517,30 @@ export class PlaneScene extends SceneView {
     this.switch.hidden = !this.data.isEdited;
   }
 
-  newLayout(sizes) { return new (isFlat(this.now) ? DialLayout : RowsLayout)({ ...sizes, glosses: this.data.glosses }); }
+  newLayout(sizes) {
+    const Layout = !isFlat(this.now) ? RowsLayout : this.isPictured ? this.Pictured : DialLayout;
+    return new Layout({ ...sizes, least: HALL * sizes.least, glosses: this.data.glosses });
+  }
+
+  // Whether each row has a picture, and the layout with it.
+  get isPictured() { return false; }
+  get Pictured() { return PicturedLayout; }
+
+  drawRowPicture() {}
+
+  // The plane with a row's field, as small as it is needed, which is kept.
+  smallField(row, score, name) {
+    this.fields ??= [];
+    if (this.fields[row]?.name !== name) this.fields[row] = { name, picture: pictureOfField(score, HALF_WIDTH * this.plane.extent, SMALL_FIELD) };
+    return this.fields[row].picture;
+  }
+
+  get laterPace() { return 5; }
 
   layOut() {
     super.layOut();
     const { layout } = this;
-    this.cells.forEach((cells, row) => cells.forEach((node, key) => placeWord(node, layout.rowCell(row, key), layout.queries.size)));
+    this.cells.forEach((cells, row) => cells.forEach((node, key) => placeWord(node, layout.rowCell(row, key), layout.cellSize ?? layout.queries.size)));
   }
 
   get tour() { return this.data.tour ?? this.data.queries.map((_, row) => row); }
@@ -491,7 +572,7 @@ export class PlaneScene extends SceneView {
       this.change();
       return;
     }
-    Object.assign(this, { row: next, pace: LATER_PACE });
+    Object.assign(this, { row: next, pace: this.laterPace });
     this.weights = this.targetWeights();
     this.playTo(this.timeline.end, 0);
   }
@@ -517,7 +598,7 @@ export class PlaneScene extends SceneView {
 
   draw() {
     if (!this.layout || !this.root.isConnected) return;
-    Object.assign(this.drawing, { names: this.data.keys, formula: this.data.glosses && this.data.formulas[this.row] });
+    Object.assign(this.drawing, { names: this.data.keys, formula: this.data.glosses && this.data.formulas[this.row], drawRowPicture: this.drawRowPicture.bind(this) });
     super.draw();
     this.cells.forEach((cells, row) => cells.forEach((node, key) => this.writeCell(node, row, key)));
     const { plane, state: { progress } } = this;
@@ -531,17 +612,20 @@ export class PlaneScene extends SceneView {
 
   writeCell(node, row, key) {
     const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
-    const isMasked = score === null, text = isMasked ? "may not" : data.isSoft ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
+    const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
     const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
     const form = [text, weight, before, isNow, isChanged, isLit, this.shownOf(row)].join();
     if (node.form === form) return;
     node.form = form;
     node.textContent = text;
-    node.className = ["cell", isNow && "now", isLit && "lit", isMasked && "masked"].filter(Boolean).join(" ");
+    node.className = ["cell", isNow && "now", this.isBest(row, key) && "best", isLit && "lit", isMasked && "masked"].filter(Boolean).join(" ");
     node.style.opacity = this.shownOf(row);
     node.style.setProperty("--share", data.isSoft ? `${(100 * weight).toFixed(1)}%` : "0%");
     node.style.setProperty("--before", isChanged ? `${(100 * before).toFixed(1)}%` : "-10px");
   }
+
+  // Whether a cell is to stand out in its row.
+  isBest() { return false; }
 
   isChangedCell(row, key) { return Boolean(this.base?.[row]) && this.data.isSoft && this.moved().length > 0 && Math.abs(this.data.weights[row][key] - this.base[row][key]) > SMALLEST_CHANGE; }
 

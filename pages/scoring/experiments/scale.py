@@ -17,7 +17,7 @@ from ui.state import Field, one_of
 
 D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
-TITLES = {"variance": "variance of the scores", "gradient": "size of the softmax's gradient"}
+TITLES = {"variance": "variance of scores", "gradient": "gradient of the softmax"}
 
 
 class RandomWeights(NamedTuple):

@@ -41,7 +41,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
     settle(page)
-    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1, 5% of x2, 41% of x3.")
+    expect(page.locator(".say")).to_contain_text("x1's context is a mixture: 54% of x1, 5% of x2, 41% of x3.")
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()
@@ -121,7 +121,7 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
 def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.get_by_role("button", name="x3: ask from here").click()
-    expect(page.locator(".say")).to_contain_text("x3's context is 36% of x1, 15% of x2, 49% of x3.")
+    expect(page.locator(".say")).to_contain_text("x3's context is a mixture: 36% of x1, 15% of x2, 49% of x3.")
     tip = page.locator('.tip[data-place="0"]')
     tip.focus()
     tip.press("ArrowLeft")
@@ -137,7 +137,7 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     settle(page)
     expect(page.locator(".say")).to_have_text("You crossed out x2: x3 shares its weight among the rest.")
     page.locator(".query").first.click()
-    expect(page.locator(".say")).to_contain_text("x1's context is 54% of x1")
+    expect(page.locator(".say")).to_contain_text("x1's context is a mixture: 54% of x1")
     page.get_by_role("button", name="as computed").click()
     expect(page.locator(".cell").nth(7)).to_have_text("15%")
 
@@ -158,9 +158,9 @@ def test_try_this_covers_the_scene_until_all_nine_weights_have_changed(visit, ap
 def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_url):
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
-    page.get_by_role("button", name="query = x · W_Q").click()
+    page.get_by_role("button", name="x turned by W_Q asks").click()
     expect(page.locator(".say")).to_have_text(re.compile("^Turned by W_Q, x1 .* 9% of x1, 66% of x2, 25% of x3"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
-    page.get_by_role("button", name="query = x", exact=True).click()
+    page.get_by_role("button", name="x asks", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "0")
