@@ -108,7 +108,7 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
     page = visit(f"{app_url}/vectors?question=elsewhere")
     canvas = page.locator("[class*=st-key-vectors_weights] canvas.moving")
     canvas.click(position=moving_cell(canvas, 2, 0))
-    page.get_by_text("x3 takes from").wait_for()
+    page.get_by_text("x3 takes from", exact=True).wait_for()
     number = page.get_by_label("in percent")
     number.fill("90")
     number.press("Enter")
