@@ -8,16 +8,15 @@ import { namesOf, quoted, saidOf } from "../../attention_core/attention/view/sce
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 
 const CURTAIN = [["masked: not written yet"], ["masked:", "not written yet"], ["masked:", "not written", "yet"], ["masked"]];
-const N_BEFORE = 3, SAVED = 30, LINE = 12;  // pieces that a caption quotes, pixels: saved, from the middle of a strip to a line beside it
+const N_BEFORE = 3, LEAST_COLUMNS = 4, SAVED = 30, LINE = 12;  // pieces that a caption quotes, pixels: saved, from the middle of a strip to a line beside it
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // The index of the largest weight, -1 where all are 0.
 const strongestOf = (weights) => weights.indexOf(Math.max(1e-9, ...weights));
 
-// Weights as columns in a small picture; keys that are masked are grey.
-const drawColumns = (parent, weights, nVisible) => {
-  const svg = make(parent, "svg:svg", { viewBox: `0 0 ${weights.length} 1`, preserveAspectRatio: "none", "aria-hidden": true });
-  make(svg, "svg:rect", { class: "masked", x: nVisible, width: weights.length - nVisible, height: 1 });
+// Weights of the keys that are not masked, as columns in a small picture.
+const drawColumns = (parent, weights) => {
+  const svg = make(parent, "svg:svg", { viewBox: `0 0 ${Math.max(LEAST_COLUMNS, weights.length)} 1`, preserveAspectRatio: "none", "aria-hidden": true });
   make(svg, "svg:path", { fill: PINK, d: weights.map((weight, key) => `M${key + 0.1} 1v${-weight}h.8v${weight}z`).join("") });
 };
 
@@ -96,17 +95,22 @@ class HeadScene extends SceneView {
     };
     this.drawnHeads = heads;
     this.note.hidden = heads.isTried;
-    this.heading.replaceChildren(`${capital(heads.of)}, at the same moment (${heads.asks}): they look most at `, bold(looks.size > 1 ? `${looks.size} different ${noun}s` : looks.has(-1) ? "nothing" : `the same ${noun}`), ".");
+    this.heading.replaceChildren(`${heads.weights.flat().length} heads at once look most at `, bold(looks.size > 1 ? `${looks.size} different ${noun}s` : looks.has(-1) ? "nothing" : `the same ${noun}`), ".");
     this.kinds.replaceChildren();
     this.grid.replaceChildren();
-    for (const name of heads.kinds) make(this.kinds, "button", { "aria-pressed": name === kind }, capital(name)).onclick = () => choose(name, ...chosen);
+    for (const [name, asks] of Object.entries(heads.kinds)) {
+      const node = make(this.kinds, "button", { "aria-pressed": name === kind });
+      make(node, "b", "", capital(name));
+      make(node, "span", "", ` ${asks}`);
+      node.onclick = () => choose(name, ...chosen);
+    }
     heads.weights.forEach((layer, at) => {
       make(this.grid, "span", "layer", `layer ${at + 1}`);
       layer.forEach((weights, head) => {
         const key = strongest[at][head], label = `layer ${at + 1}, head ${head + 1}: ${key < 0 ? "nothing" : `${asPercent(weights[key])} at ${keys[key]}`}`;
         const isChosen = String([at + 1, head + 1]) === String(chosen), isAlike = key === strongest[chosen[0] - 1][chosen[1] - 1];
         const node = make(this.grid, "button", { class: isAlike ? "alike" : "", "aria-pressed": isChosen, "aria-label": label });
-        drawColumns(node, weights, nVisible);
+        drawColumns(node, weights.slice(0, nVisible));
         make(node, "span", "", keys[key] ?? "");
         buttons.push(node);
       });

@@ -44,5 +44,8 @@ def draw_head() -> None:
     page_questions(NAME, lambda: draw_numbers(chosen), players=(STEPS,))
 
 
-page_frame(NAME, "No recurrence is left: **every word looks at the words it may see**, through many heads at once.")
+page_frame(
+    NAME,
+    "It translates without recurrence: **every word looks at the words it may see**, with 54 attentions (*heads*).",
+)
 page_body(draw_head)

@@ -123,8 +123,7 @@ def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
         "of": f"all {n_heads} heads of {'cross-attention' if kind == 'cross' else f'the {kind}'}",
         "cut": cut,
         "also": "" if kind == "cross" or any("cross" in layer for layer in chosen.reading.edits) else ALSO_READ,
-        "kinds": KINDS,
-        "asks": ASKS[kind],
+        "kinds": ASKS,
         "chosen": [kind, chosen.head.layer + 1, chosen.head.head + 1],
         "weights": [
             [trace.weights(head, [chosen.query])[0].round(decimals=3).tolist() for head in range(trace.n_heads)]

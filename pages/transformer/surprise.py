@@ -14,7 +14,7 @@ HEAD, ROW = FIRST_LOOKS[SENTENCE]
 NE, PAS = "ne", "pas"  # together they are not
 KEY = 2  # ne, after the start and je
 AS_LIKELY = 0.9  # of its probability, at least
-OPTIONS = ("“pas”, as likely as before", "“pas”, but less likely", "another word")
+OPTIONS = ("“pas”, as likely as before", "“pas”, but less likely", "Another word")
 
 
 def cross_key_out() -> TryThis:

@@ -16,10 +16,11 @@ const WORTH = 1.05;  // times a zoom that fits: a smaller gain is none, for char
 const CORNER = 248, APART = 16;  // wide is the lower right corner, where the hall is asked; between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
-const MAX_FITS = 12;  // of a screen whose parts are still to come
+const MAX_FITS = 12, MAX_WAITS = 8;  // of a screen whose parts are still to come, and for a scene whose script is
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas:not(.moving)";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
+const SCENE = '[class*="_scene"]';
 const RUNS = '[data-test-script-state="running"]';
 const PART = '[data-testid="stElementContainer"]';
 const STEPPER = '[class*="_stepper"]';
@@ -137,7 +138,7 @@ class Lecture {
     const { style } = document.documentElement, { name } = this;
     style.setProperty("--scale", this.on ? scale() : 1);
     if (!this.on || !this.block) return style.setProperty("--zoom", 1);
-    if (name !== this.screen) this.fits = 0;
+    if (name !== this.screen) Object.assign(this, { fits: 0, waits: 0 });
     this.screen = name;
     if (this.fits++ < MAX_FITS) this.spread("0px");
     this.enlarge();
@@ -164,6 +165,8 @@ class Lecture {
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
       if (this.on && this.name !== this.screen) return this.fit();  // it is as high as the one before
+      const isEmpty = [...document.querySelectorAll(SCENE)].some((scene) => scene.checkVisibility() && !scene.offsetHeight);
+      if (isEmpty && this.waits++ < MAX_WAITS) return this.waitForCalm();
       this.makeRoom();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");

@@ -87,7 +87,7 @@ export class SceneLayout {
   stripWidth(cell) { return Math.min(cell.w - 8, 92 * this.scale); }
 
   standInRows(width, keys) {
-    const n = keys.length, row = n > 16 ? 27 : n > 12 ? 31 : 35, size = Math.max(n > 16 ? 14 : 17, this.smallest);
+    const n = keys.length, row = Math.max(n > 12 ? 27 : n > 10 ? 28 : 35, this.smallest + 7), size = Math.max(n > 16 ? 14 : n > 12 ? 15 : 17, this.smallest);
     const longest = Math.max(...keys.map((key) => this.measure(key) * size)), right = clamp(longest + 8, 64, 0.3 * width);
     const long = clamp(0.3 * width, 64, 260), box = { w: clamp(0.24 * width, 72, 200), h: 76 }, columnLeft = right + 8;
     Object.assign(this, { scale: 1, top: 4, bar: row * 0.62, size, width, row, right, long, box, columnLeft, numberSize: Array(n).fill(Math.max(15, this.smallest)) });

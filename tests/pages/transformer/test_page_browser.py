@@ -98,7 +98,7 @@ def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_
     page.wait_for_url(re.compile("head=decoder-1-1"))
     settle(page)
     page.get_by_role("button", name="Try this").click()
-    page.get_by_role("radio", name="another word").click()
+    page.get_by_role("radio", name="Another word").click()
     expect(say).to_contain_text("Without “ne” in all 18 heads of the decoder, all 54 heads together say où")
     expect(page.locator(".grid [aria-pressed=true]")).to_have_text("je")
     page.get_by_role("button", name="scores").click()
