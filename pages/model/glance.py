@@ -104,6 +104,8 @@ def open_on_distant_weight(run: ModelRun) -> None:
     sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
     distant = far_look(layers, run.special | signs | sinks, heads)
     if distant is None:
+        if TOKEN.value is None:
+            TOKEN.clamp_to_options([first])
         return
     if HEAD.value is None:
         HEAD.clamp_to_options([HeadChoice(layers[distant.layer].story.name, distant.head, group, distant.layer)])
@@ -188,6 +190,8 @@ HEAD_CELL, WIDEST = 38, 560
 def glance(run: ModelRun) -> None:
     """Draw all heads of the chosen kind of attention; a click chooses one."""
     selection = chosen(run)
+    n_heads = sum(trace.n_heads for trace in run.groups[selection.group])
+    st.caption(f"{n_heads} head{'s, a square each' * (n_heads > 1)}. Load your own model below.")
     with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
@@ -223,10 +227,10 @@ def choose_head(run: ModelRun, has_label: bool = True) -> Selection:
         return f"on average {told}" if "%" in told else told
 
     st.selectbox(
-        "Layer.head, the most focused first",
+        "Head, the most focused first",
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
-        format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}",
-        width=330,
+        format_func=lambda head: f"Layer {head[0] + 1}, head {head[1] + 1}: {label(head)}",
+        width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )

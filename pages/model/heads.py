@@ -23,6 +23,7 @@ from pages.model.input import choose_input
 from pages.model.one_head import patch_view
 from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal
+from ui.lecture.mode import LECTURE
 from ui.model_runs import RunRequest, model_choice, pretrained_of, run_of, uploaded_run
 from ui.player import StepStyle, show_numbers
 from ui.state import Field, one_of, single_choice, slugs
@@ -61,6 +62,8 @@ def heads_in_numbers(run: ModelRun) -> None:
         with st.container(key="desk_model_numbers"):
             st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
             _draw_similar_heads(run, selection, layers)
+        if LECTURE.value:  # a hall sees the heads themselves
+            glance.glance_picture(run, selection, width=520, height=265)
 
 
 def _has_numbers(head_summaries: list[list[core.HeadSummary]], metric: str) -> bool:

@@ -24,32 +24,29 @@ OPTIONS = {"street": 0, "animal": 1, "[CLS]": 2}
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
-def headline(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
-    """Say where the chosen token looks most.
-
-    The run is as it is with the page's edits, if any of them changes it; nothing was asked for = it is a recording.
-    """
+def headline(run: ModelRun, is_changed: bool) -> None:
+    """Say where the chosen token looks most, if no scene does; the run is as it is with the page's edits."""
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
-    query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
-    sentence = describe_look(run, trace, selection)
-    if _package_text(request) == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
-        sentence = f"*{query_label}* looks at {_moved_shares(run, selection)}"
     if is_off(trace, selection.head):
+        query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
         st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
-    else:
-        st.markdown(f"##### {sentence}")
+    elif not fits_scene(run, trace, selection.head):
+        st.markdown(f"##### {describe_look(run, trace, selection)}")
     if is_changed:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
 
 
-def opening(run: ModelRun) -> None:
-    """Show where the chosen token looks over the text."""
+def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
+    """Show where the chosen token looks over the text; beside it, if one word is another, where it looked before."""
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if fits_scene(run, trace, selection.head):
-        draw_head_scene(trace, selection.head, min(selection.query, trace.n_queries - 1))
+        query, before = min(selection.query, trace.n_queries - 1), None
+        if _package_text(request) == SECOND_TEXT and run.tokens[query] == QUERY_WORD and not is_changed:
+            before = _first_weights(selection)
+        draw_head_scene(trace, selection.head, query, before)
     else:
         token_view(run, trace, selection.head)
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.special))
@@ -110,15 +107,19 @@ def _describe_special_tokens(run: ModelRun) -> str:
     return "marks that the model adds to the text"
 
 
-def _shares(run: ModelRun, selection: Selection) -> list[float]:
-    weights = run.groups[selection.group][selection.layer].weights(selection.head, [run.tokens.index(QUERY_WORD)])[0]
-    return [float(weights[run.tokens.index(word)]) for word in CANDIDATES]
+def _weights(run: ModelRun, selection: Selection) -> list[float]:
+    trace = run.groups[selection.group][selection.layer]
+    return trace.weights(selection.head, [run.tokens.index(QUERY_WORD)])[0].tolist()
+
+
+def _first_weights(selection: Selection) -> list[float]:
+    return _weights(run_of(PACKAGE, TextInput(FIRST_TEXT)), selection)
 
 
 def _moved_shares(run: ModelRun, selection: Selection) -> str:
-    first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
-    shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
-    return ", ".join(f"*{word}*: {before:.0%} → {after:.0%}" for word, before, after in shares)
+    before, after = _first_weights(selection), _weights(run, selection)
+    places = {word: run.tokens.index(word) for word in CANDIDATES}
+    return ", ".join(f"*{word}*: {before[place]:.0%} → {after[place]:.0%}" for word, place in places.items())
 
 
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
@@ -136,7 +137,7 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         return OPTIONS.get(most, -1), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(
-        "Say *wide* instead of *tired*",
+        "*wide* instead of *tired*",
         "Say *wide* instead of *tired*: *it* is now the street. Where does this head look?",
         ("Most at the street", "Still most at the animal", "More at the mark [CLS] than at any word"),
         act,

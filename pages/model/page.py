@@ -29,12 +29,12 @@ def draw_run() -> None:
     with right, st.container(key="desk_model_heads"):
         glance(changed)
     with opening_container:
-        opening(changed)
+        opening(changed, request, changed is not run)
     with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_in_a_row"):
         choose_head(changed, has_label=False)
         surprise(changed, request)
     with left, st.container(key="model_headline"):
-        headline(changed, request, changed is not run)
+        headline(changed, changed is not run)
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 

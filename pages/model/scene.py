@@ -23,8 +23,8 @@ def fits_scene(run: ModelRun, trace: AttentionTrace, head: int) -> bool:
     return is_short and patches_of(run, trace) is None and not run.tiles and not glance.is_off(trace, head)
 
 
-def draw_head_scene(trace: AttentionTrace, head: int, query: int) -> None:
-    """Draw the scene of a head at a query; another one is chosen in it."""
+def draw_head_scene(trace: AttentionTrace, head: int, query: int, before: list[float] | None = None) -> None:
+    """Draw the scene of a head at a query; another one is chosen in it. `before` are its weights in the first text."""
 
     def on_choose() -> None:
         if choice := scene_choice(SCENE, trace.n_queries, trace.n_keys):
@@ -35,8 +35,7 @@ def draw_head_scene(trace: AttentionTrace, head: int, query: int) -> None:
     weights = to_array(trace.weights(head))
     note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
     data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
-    draw_scene(
-        SCENE,
-        data | {"joinedKeys": joined, "joinedQueries": joined, "query": query, "plays": True, "canChange": False},
-        on_choose,
-    )
+    data |= {"joinedKeys": joined, "joinedQueries": joined, "query": query, "plays": before is None, "canChange": False}
+    if before is not None:
+        data["before"] = {"row": query, "weights": before, "says": "with “tired”"}
+    draw_scene(SCENE, data, on_choose)

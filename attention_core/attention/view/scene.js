@@ -56,11 +56,11 @@ export class SceneView extends ScenePlayer {
     if (!isSameWords) {
       this.stop();
       this.stopMorph?.();
-      this.weights = this.targetWeights();
+      if (!data.before) this.weights = this.targetWeights();
     }
     this.contrast(data.focus === "vector", !isSameWords);
     this.turn();
-    if (isSameWords) this.change();
+    if (isSameWords || data.before) this.change();
     else this.draw();
   }
 
@@ -357,6 +357,7 @@ export class SceneView extends ScenePlayer {
       progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
       low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
+      before: data.before?.row === this.row ? data.before.weights : null,
       vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
     };
     if (hasWeights) {

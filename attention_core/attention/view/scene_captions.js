@@ -47,6 +47,13 @@ export const saidOf = ({ word, probability, isNear, rival }) => {
   return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
+// Where the query looked, once it has taken; `before` are the weights that it had before a change.
+const captionOfLook = ({ keys, queries, axes, firsts, before }, { row, percents, weights }, first) => {
+  if (weights[first] <= 0) return `**${quoted(queries[row])} looks at nothing**: it may see no key.`;
+  const isItself = axes && axes[0] === axes[1] && firsts[row] === first, where = isItself ? "itself" : quoted(keys[first]);
+  return `**${quoted(queries[row])} looks most at ${where}**: ${percents[first]} of what it takes.${before?.row === row ? ` Dashed: ${before.says}.` : ""}`;
+};
+
 const captionOfAnswer = (data, state) => {
   const { keys } = data, { weights, percents, isEven, local, answer, isNarrow, canChange } = state, [first] = strongestTwo(weights);
   const comes = answer ? `comes ${saidOf(answer)}.` : "comes …";
@@ -78,6 +85,7 @@ export const captionOf = (step, data, state) => {
   if (step === "takes") {
     if (isEven) return `Each ${key} hands over its numbers, **one part in ${weights.filter((weight) => weight > 0).length} of each**.`;
     const [first] = strongestTwo(weights);
+    if (!data.answers && progress.blend >= 1) return captionOfLook(data, state, first);
     return `Each ${key} hands over its numbers, **as much of them as its weight**. ${percents[first]} is from ${quoted(keys[first])}.`;
   }
   return captionOfAnswer(data, state);

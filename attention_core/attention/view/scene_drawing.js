@@ -222,6 +222,12 @@ export class SceneDrawing {
       pen.fillRect(least.x, least.y, least.w, least.h);
       Object.assign(pen, { globalAlpha: progress.open * progress.divide * 0.35, strokeStyle: tones.ink, lineWidth: 1 });
       pen.strokeRect(full.x, full.y, full.w, full.h);
+      if (state.before) {
+        const { x, y, w, h } = layout.column(index, state.before[index]);
+        Object.assign(pen, { globalAlpha: progress.open * progress.divide, strokeStyle: tones.weights, lineWidth: 2 }).setLineDash([4, 3]);
+        pen.strokeRect(x, y, w, h);
+        pen.setLineDash([]);
+      }
       if (state.held === index) Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.weights, lineWidth: 3 }).strokeRect(full.x, full.y, full.w, full.h);
     }
     pen.globalAlpha = 1;

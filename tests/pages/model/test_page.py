@@ -31,6 +31,13 @@ def address(page):
     return f"{chosen.trace}:{chosen.head}", str(page.session_state["model_query"])
 
 
+def look(page):
+    """Return which token asks in the scene, where it looks most, and how much."""
+    data = data_of(page, "model_tokens_scene")
+    weights = data["weights"][data["query"]]
+    return data["queries"][data["query"]], data["keys"][int(np.argmax(weights))], f"{max(weights):.0%}"
+
+
 def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in_words(page):
     assert address(page) == ("encoder.3.self:1", "10")
     assert not {"head", "token", "question"} & set(page.query_params)  # a plain address stays plain
@@ -44,7 +51,7 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["model"] = "tatoeba-llama"
     page = open_page(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
-    assert "##### *green* looks at *umbrella*" in text_of(page), "spaces inside asterisks are no emphasis"
+    assert look(page)[:2] == ("green", "umbrella")
     assert ": most likely `umbrella`, " in text_of(open_question(page, "words"))
     assert page.query_params["question"] == "words"
 
@@ -165,7 +172,7 @@ def test_a_recording_of_one_head_is_counted_so(opened_with, tmp_path):
     recorded.save(tmp_path / "run.npz")
     page = opened_with(tmp_path / "run.npz")
     assert "**run.npz**: 1 call of attention, 1 head." in text_of(page).replace("\\", "")
-    assert "looks at nothing" in text_of(page), "every key is hidden"
+    assert look(page)[2] == "0%", "every key is hidden"
 
 
 @pytest.fixture
@@ -232,16 +239,19 @@ def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_
 
 
 def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(page):
-    assert "*it* looks at *animal*: 68%" in text_of(page)
+    assert look(page) == ("it", "animal", "68%")
     wide = "The animal didn't cross the street because it was too wide."
     rerun(page, model_text_encoder=wide, model_tried="2")
     moved = "*animal*: 68% → 28%, *street*: 5% → 12%, *[CLS]*: 10% → 33%"
-    assert f"*it* looks at {moved}" in text_of(page)
+    scene = data_of(page, "model_tokens_scene")
+    assert [round(scene["before"]["weights"][key], 2) for key in (2, 8, 0)] == [0.68, 0.05, 0.1]
+    assert not scene["plays"], "the columns go from where they were to where they are"
     assert f"**Right**: {moved}. It takes almost nothing there: the value vector of [CLS] is 1" in page.success[0].value
     assert "→" not in text_of(rerun(page, model_second_encoder="It was a road.")), "other words change the shares, too"
     rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
-    assert "*were* looks at *keys*: 46%" in text_of(rerun(page)), "the same head, at the word that looks farthest"
+    assert look(rerun(page)) == ("were", "keys", "46%"), "the same head, at the word that looks farthest"
+    assert "before" not in data_of(page, "model_tokens_scene")
     assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=wide).button], "it is said already"
     assert rerun(page, model_tried="2").success
     page.button(key="model_example_Who was tired?").click()
@@ -260,7 +270,7 @@ def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
     assert "This layer's attention is changed by hand" in text_of(page)
     assert max(numbers_of_weights(page)) == 0
     assert "Layer 4, head 2: switched off" in titles(page)
-    assert "4.2: switched off" in page.selectbox(key="model_ranked").options
+    assert "Layer 4, head 2: switched off" in page.selectbox(key="model_ranked").options
     assert "it hands nothing to any query" in text_of(open_question(page, "head"))
     assert "without your changes" in text_of(open_question(page, "heads"))
     page = rerun(open_question(page, ""), model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
