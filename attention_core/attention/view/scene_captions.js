@@ -51,7 +51,7 @@ export const saidOf = ({ word, probability, isNear, rival }) => {
 const captionOfLook = ({ keys, queries, axes, firsts, before }, { row, percents, weights }, first) => {
   if (weights[first] <= 0) return `**${quoted(queries[row])} looks at nothing**: it may see no key.`;
   const isItself = axes && axes[0] === axes[1] && firsts[row] === first, where = isItself ? "itself" : quoted(keys[first]);
-  return `**${quoted(queries[row])} looks most at ${where}**: ${percents[first]} of what it takes.${before?.row === row ? ` Dashed: ${before.says}.` : ""}`;
+  return `**${quoted(queries[row])} looks most at ${where}**: ${percents[first]} of its weight.${before?.row === row ? ` Dashed: ${before.says}.` : ""}`;
 };
 
 const captionOfAnswer = (data, state) => {
