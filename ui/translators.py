@@ -26,7 +26,7 @@ TRANSLATORS = {
     "transformer": "transformer",
     "mean": "plain average",
     "additive": "additive attention",
-    "general": "general attention",
+    "input-feeding": "dot attention with input feeding",
 }
 """By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
 LISTED = ("none", "dot", "transformer")

@@ -135,8 +135,8 @@ INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Sub
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
     "tatoeba-llama": _next_words,
     "language-recurrent": _next_pieces,
-    **dict.fromkeys(("translator-none", "translator-none-256", "translator-plain"), _single_vector),
-    **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "input-feeding", "transformer")},
+    **dict.fromkeys(("translator-none", "translator-plain"), _single_vector),
+    **{f"translator-{name}": _sentences for name in ("additive", "dot", "input-feeding", "transformer")},
 }
 """Models with a map over an input whose parts can be erased, and inputs that they never learned from."""
 WITHOUT = {

@@ -411,9 +411,7 @@ class Translator(TiedTranslator):
 
 _PLAIN = TranslatorConfig("none", cell="rnn", d_embedding=128)
 register("translator-plain", "translation:evaluate_translation", Translator, _PLAIN)
-for _scoring in SCORINGS:
+for _scoring in ("none", "mean", "dot", "additive"):
     register(f"translator-{_scoring}", "translation:evaluate_translation", Translator, TranslatorConfig(_scoring))
-_NARROW = TranslatorConfig("none", d_state=256)
-register("translator-none-256", "translation:evaluate_translation", Translator, _NARROW)
 _FED = TranslatorConfig("dot", has_input_feeding=True)
 register("translator-input-feeding", "translation:evaluate_translation", Translator, _FED)

@@ -137,6 +137,4 @@ RECIPES |= {
     "translator-transformer": replace(RECURRENT, epochs=8, learning_rate=1.2e-3),
     "translator-additive": replace(RECURRENT, snapshot_at=SNAPSHOTS),
     **{f"translator-{name}": RECURRENT for name in ("none", "mean", "dot", "plain", "input-feeding")},
-    "translator-none-256": replace(RECURRENT, epochs=2),
-    "translator-general": replace(RECURRENT, slow=("score_weight",)),  # it begins as the identity
 }

@@ -13,7 +13,7 @@ from ui.labels import paragraph
 from ui.layout import figures_table
 from ui.translators import TRANSLATORS, model_of
 
-GENDER_TRANSLATORS = ("additive", "dot", "general")
+GENDER_TRANSLATORS = ("additive", "dot")
 _gender_probability = cached_computation(on_cluster=True)(gender_probability)
 
 
@@ -21,7 +21,7 @@ def draw_grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
     """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
     traced = next((model for model in models.values() if model.translator in GENDER_TRANSLATORS), None)
     if traced is None:
-        st.info("Choose additive, dot or general attention above: their articles are tried here.")
+        st.info("Choose additive or dot attention above: their articles are tried here.")
         return
     of_sentence, of_test = st.columns(2, gap="large")
     with of_sentence:

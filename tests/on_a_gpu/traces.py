@@ -34,7 +34,6 @@ PICTURES_ALONE = {"ffn-classifier", *(f"pixel-notes-{one}" for one in ("product"
 WITHOUT_ATTENTION = PICTURES_ALONE | {
     "scoring-functions",
     "translator-none",
-    "translator-none-256",
     "translator-plain",
     "language-recurrent-alone",
 }

@@ -85,7 +85,7 @@ LOGITS = {
     **dict.fromkeys(("sentence-attention", "sentence-mean", "sentence-two-phase"), sentiment_logits),
     **{
         f"translator-{kind}": translation_logits
-        for kind in ("none", "none-256", "mean", "dot", "general", "additive", "plain", "input-feeding")
+        for kind in ("none", "mean", "dot", "additive", "plain", "input-feeding")
     },
     "language-recurrent": language_logits,
 }

@@ -192,8 +192,7 @@ TRACES = {
     **{f"next-word-{variant}": foreseen for variant in CONFIGS},
     "scoring-functions": compared,
     **{
-        f"translator-{scoring}": translated
-        for scoring in ("none", "none-256", "mean", "dot", "general", "additive", "plain", "input-feeding")
+        f"translator-{scoring}": translated for scoring in ("none", "mean", "dot", "additive", "plain", "input-feeding")
     },
     "translator-transformer": transformed,
     "sentence-attention": judged,

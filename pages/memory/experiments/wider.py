@@ -1,4 +1,6 @@
-"""Would a wider vector do? Translations out of vectors of several widths, and their BLEU."""
+"""Would a wider vector do? The BLEU of vectors of several widths, and a sentence out of one vector and by attention."""
+
+from typing import Any
 
 import streamlit as st
 
@@ -9,18 +11,22 @@ from ui.computed import card_or_empty, model_or_fault
 from ui.labels import note
 from ui.layout import figures_table
 
-NARROW = "translator-none-256"
-NETWORK_OF_WIDTH = {256: NARROW, 384: screen.WITHOUT}
-"""The networks that come along, by the width of their one vector."""
-LONGER_TRAINED = "one vector of 384, trained longer", "attention, trained longer"
+SHIPPED = {"one vector of 384, trained longer": screen.WITHOUT, "attention, trained longer": screen.ATTENTIVE}
 draw_input = screen.draw_sentence
 
 
 def answer(text: str) -> str:
-    """Say how many different translations there are."""
-    french = {_translate(text, name) for name in NETWORK_OF_WIDTH.values()}
-    contrast = "the same as" if len(french) == 1 else "something else than"
-    return f"Hardly: of your sentence, 384 numbers say {contrast} 256, and long sentences stay lost."
+    """Say what vectors of several widths are worth."""
+    figures = [card["test"] for card in _cards_by_width().values()]
+    if len(figures) < 2:
+        return ""
+    bleu, most_long = [figure["bleu"] for figure in figures], max(figure["bleu_long"] for figure in figures)
+    return f"Hardly: between {min(bleu):.0f} and {max(bleu):.0f} BLEU, of long sentences at most {most_long:.0f}."
+
+
+def _cards_by_width() -> dict[int, dict[str, Any]]:
+    """Return the cards of translators out of one vector, the narrowest first."""
+    return dict(sorted((int(width), card) for width, card in variants_of(screen.WITHOUT).items()))
 
 
 def _translate(text: str, name: str) -> str:
@@ -29,23 +35,20 @@ def _translate(text: str, name: str) -> str:
 
 
 def draw(text: str) -> None:
-    """Draw the translations, and the BLEU of vectors of more widths."""
-    passes = {name: card_or_empty(name).get("epochs", 0) for name in NETWORK_OF_WIDTH.values()}
-    rows = [
-        (f"{width} numbers, {passes[name]:g} passes", _translate(text, name))
-        for width, name in NETWORK_OF_WIDTH.items()
-    ]
-    figures_table(("one vector of", "says in French"), *rows, ends_in_french=True)
-    cards = {256: card_or_empty(NARROW)} | {int(width): card for width, card in variants_of(screen.WITHOUT).items()}
-    measured = {f"one vector of {width:,}": card for width, card in sorted(cards.items()) if card}
+    """Draw the BLEU of vectors of several widths, and what the two networks that come along make of the sentence."""
+    figures_table(
+        ("the decoder gets", "says in French"),
+        *((label, _translate(text, name)) for label, name in SHIPPED.items()),
+        ends_in_french=True,
+    )
+    measured = {f"one vector of {width:,}": card for width, card in _cards_by_width().items()}
     if len(measured) < 2:
         st.info("The figures of wider vectors are not there.")
         return
-    longer = dict(zip(LONGER_TRAINED, map(card_or_empty, (screen.WITHOUT, screen.ATTENTIVE)), strict=True))
+    measured |= {label: card for label, name in SHIPPED.items() if (card := card_or_empty(name))}
     figures = [
         (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
-        for label, card in (measured | longer).items()
-        if card
+        for label, card in measured.items()
     ]
     figures_table(("the decoder gets", "passes", "BLEU", "12 words or more"), *figures)
     note("BLEU: 100 is a person's translation.")

@@ -52,7 +52,7 @@ def with_edits(trace: AttentionTrace) -> None:
         check(trace.replace(edits))
 
 
-ONE_KEY = {"translator-none", "translator-none-256", "translator-plain"}
+ONE_KEY = {"translator-none", "translator-plain"}
 
 
 def test_every_model_that_has_a_trace_is_run():

@@ -334,7 +334,7 @@ def test_without_attention_there_is_one_key_and_the_mean_gives_all_states_the_sa
 def test_models_differ_in_their_score_alone():
     shapes = {
         name: {key: tuple(value.shape) for key, value in build(f"translator-{name}").state_dict().items()}
-        for name in ("none", "mean", "dot", "general", "additive")
+        for name in ("none", "mean", "dot", "additive")
     }
     for name, own in shapes.items():
         assert {key: shape for key, shape in own.items() if not key.startswith("score_")} == shapes["dot"], name

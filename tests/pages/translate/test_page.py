@@ -438,7 +438,7 @@ def test_both_networks_of_the_first_screens_learned_equally_long(page):
 
 
 def test_headlines_name_unequal_training_alike_weights_and_lost_words_only_of_their_sentence(page):
-    for rival in ("additive", "transformer", "general"):
+    for rival in ("additive", "transformer", "input-feeding"):
         set_fields(page, models={"upper": "none", "lower": rival})
         matches = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
         epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", rival)]
@@ -479,7 +479,7 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
     assert "Only what comes from the first changed word on is said anew" in text_of(page)
 
 
-@pytest.mark.parametrize("name", ["dot", "additive", "general"])
+@pytest.mark.parametrize("name", ["dot", "additive"])
 def test_why_no_article_is_tried_is_true(page, name):
     set_fields(open_question(page, "alignment"), models={"upper": "none", "lower": name})
     for text in (CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."):
