@@ -81,6 +81,24 @@ def nearest_names(rgb: Tensor, n: int = 2) -> list[tuple[str, float]]:
     return [(COLOURS[index], float(distances[index])) for index in distances.argsort()[:n].tolist()]
 
 
+def to_lab(rgb: Tensor) -> Tensor:
+    """Return CIE L*a*b*, in which equal distances look alike, of sRGB in [0, 1], (..., 3) -> (..., 3).
+
+    Sources: IEC 61966-2-1 (sRGB); ISO/CIE 11664-4 (L*a*b*), with white as D65.
+    """
+    light = torch.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = rgb.new_tensor([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = ((light @ to_xyz.T) / to_xyz.sum(1)).unbind(-1)
+    x, y, z = (torch.where(share > 216 / 24389, share ** (1 / 3), share * 841 / 108 + 4 / 29) for share in (x, y, z))
+    return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
+
+
+def name_colour(rgb: Tensor) -> str:
+    """Return the name whose pen colour looks most like a colour (3,) in [0, 1]."""
+    pens = torch.stack([hex_to_rgb(PEN[name]) for name in COLOURS])
+    return COLOURS[int((to_lab(pens) - to_lab(rgb)).square().sum(1).argmin())]
+
+
 def hex_to_rgb(ink: str) -> Tensor:
     """Return an ink, "#rrggbb", as RGB (3,) in [0, 1]."""
     return torch.tensor([int(ink[start : start + 2], 16) / 255 for start in (1, 3, 5)])

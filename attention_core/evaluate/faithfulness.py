@@ -145,6 +145,7 @@ WITHOUT = {
         ("feature-mean", "pixel-notes-self", "pixel-notes-uniform", "sentence-mean", "translator-mean"),
         "its weights are the same whatever the input",
     ),
+    "photo-classifier": "its map is held against boxes around what was asked for",
     "pixel-notes-product": "its weights have no softmax, so that they are no shares",
     **dict.fromkeys(
         ("match3-one-layer", "match3-two-layers", *(name for name in MODELS if name.startswith("next-word-"))),

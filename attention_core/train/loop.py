@@ -98,7 +98,7 @@ class Recipe:
     task: Callable[[str | None, int, str], Task]  # (data folder or None, seed, device) -> Task
     data: str  # what it is trained on and under which licence, for the card
     batches_per_epoch: int
-    epochs: float  # how many, unless the command says otherwise
+    epochs: float  # how many, unless the command says otherwise; 0 = the task's start() is all
     learning_rate: float  # at its peak
     weight_decay: float = 0.02  # of AdamW
     slow: tuple[str, ...] = ()  # prefixes of parameters with SLOW_SHARE of the learning rate and no weight decay
@@ -221,7 +221,7 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         raise ValueError(f"{worker.size} processes cannot share {state.batches_per_step} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
     peak = options.learning_rate or recipe.learning_rate
-    n_batches = max(1, round(epochs * recipe.batches_per_epoch))
+    n_batches = max(1, round(epochs * recipe.batches_per_epoch)) if epochs else 0
     n_batches = state.batches_per_step * math.ceil(n_batches / state.batches_per_step)
     _add_snapshots(state, model, task, recipe, n_batches)
     if not state.step and hasattr(task, "start"):
@@ -401,7 +401,7 @@ def _finish(recipe: Recipe, options: Options, model: nn.Module, task: Task, stat
         "data": recipe.data,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         **figures,
-        "final_training_loss": round(state.loss, 4),
+        **({"final_training_loss": round(state.loss, 4)} if state.step else {}),
         "seed": options.seed,
         "epochs": round(state.step / recipe.batches_per_epoch, 2),
         "batches": state.step,

@@ -32,6 +32,7 @@ EDITS = {
 PICTURES_ALONE = {"ffn-classifier", *(f"pixel-notes-{one}" for one in ("product", "self", "uniform", "alone"))}
 """Classifiers of pictures that have no trace."""
 WITHOUT_ATTENTION = PICTURES_ALONE | {
+    "photo-classifier",
     "scoring-functions",
     "translator-none",
     "translator-plain",

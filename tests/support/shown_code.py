@@ -211,6 +211,7 @@ TRACES = {
 WITHOUT_TRACE = {
     "ffn-classifier",
     "language-recurrent-alone",
+    "photo-classifier",
     *(f"pixel-notes-{variant}" for variant in ("product", "self", "uniform", "alone")),
 }
 

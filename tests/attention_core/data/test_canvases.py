@@ -17,7 +17,16 @@ from attention_core.data.canvases import (
     part_boxes,
     parts_remark,
 )
-from attention_core.data.colours import COLOURS, PEN, colour_name, nearest_names, random_colours
+from attention_core.data.colours import (
+    COLOURS,
+    PEN,
+    colour_name,
+    hex_to_rgb,
+    name_colour,
+    nearest_names,
+    random_colours,
+    to_lab,
+)
 from attention_core.data.drawing import Stroke, draw_paths, smooth_path
 from attention_core.data.presets import (
     CLUTTER_WIDTH,
@@ -130,6 +139,14 @@ def test_random_colours_are_nearest_to_a_pen_of_their_name_or_a_related_one():
         for name, rgb in zip(names.tolist(), drawn, strict=True)
     ]
     assert np.mean(hits) > 0.95
+
+
+def test_colours_are_named_as_they_look():
+    found = to_lab(torch.tensor([[1.0, 0, 0], [0, 0, 1], [1, 1, 1], [0.2, 0.2, 0.2]]))
+    expected = [[53.2, 80.1, 67.2], [32.3, 79.2, -107.9], [100, 0, 0], [21.2, 0, 0]]
+    torch.testing.assert_close(found, torch.tensor(expected), atol=0.1, rtol=0)
+    assert [name_colour(hex_to_rgb(PEN[name])) for name in COLOURS] == [*COLOURS]
+    assert name_colour(torch.tensor([0.08, 0.07, 0.07])) == "black"
 
 
 def test_sketched_digits_have_their_size_and_place_and_those_of_a_scene_lie_apart():
