@@ -106,9 +106,11 @@ def rule(numbers: list[int], query: int) -> str:
 
 
 def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int) -> None:
-    """Draw what one head says of the locks, and whom the chosen guest looks at."""
+    """Draw what one head says of the locks, and whom the chosen guest looks at; before a guess, the guests alone."""
     names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
     guests = guests_of(trace, numbers, [f"{name} {number}" for name, number in zip(names, numbers, strict=True)])
+    if TRY_STAGE[NAME].value == GUESSING:
+        guests, looks = [guest._replace(can_open=False, is_opened=False) for guest in guests], np.zeros_like(looks)
     n_opened, n_open, n_alarms = _count(guests)
     st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened</p>')
     first, second = np.unravel_index(looks.argmax(), looks.shape)
@@ -116,9 +118,10 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
         keys = f"the keys of {names[first]} and {names[second]} together"
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
-    caption = f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention."
-    caption += _alarms(n_alarms, " ", ".") + " The score of one key knows nothing of the other." * (head == "pairs")
-    tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
+    caption = (
+        f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention.{_alarms(n_alarms, ' ', '.')}"
+    )
+    tried = sorted({int(first), int(second)} & set(range(len(names))) - {query}) if looks.any() else []
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
     clicks = clickable(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
@@ -165,7 +168,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         invite,
         outcome,
         "groups_party",
-        hides=".st-key-groups_party [data-testid=stColumn]",
+        hides=".st-key-groups_party :is(.opened, [data-testid=stCaptionContainer])",
     )
 
 
