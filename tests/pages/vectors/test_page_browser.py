@@ -76,6 +76,11 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
     assert after != before
 
 
+def test_a_row_that_sees_one_key_alone_mixes_nothing(visit, app_url):
+    page = visit(f"{app_url}/vectors?preset=causal")
+    expect(page.locator(".say")).to_have_text("I's context is I's value, all of it.")
+
+
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page = visit(f"{app_url}/vectors?step=scores&rules=1")
     page.locator(EDITOR).first.wait_for()
