@@ -22,16 +22,14 @@ class AtlasMap extends MapDrawing {
   }
 
   build() {
-    this.bar = make(this.root, "div", { class: "bar", role: "toolbar", "aria-label": "Map" });
-    const zoom = make(this.bar, "div", "group");
-    this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
-    this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
-    this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     const body = make(this.root, "div", "body");
     this.stage = make(body, "div", "stage");
     this.canvas = make(this.stage, "canvas", { class: "map", tabindex: 0, role: "application" });
     this.tip = make(this.stage, "div", "tip");
-    const side = make(body, "div", "side");
+    const side = make(body, "div", "side"), zoom = make(side, "div", { class: "group", role: "toolbar", "aria-label": "Map" });
+    this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
+    this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
+    this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
     make(legend, "div", "title", "weight: little to all");

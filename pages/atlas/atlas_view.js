@@ -5,17 +5,17 @@
 // labels, numbers, hatching, the overview and the keys that move it would stay ours.
 import { clamp, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
-const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150;
+const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150, LETTERS = 13, HALL_LETTERS = 20;
 
 export class MapView {
   resize() {
     const width = this.stage.clientWidth, before = this.plot && Math.min(this.plot.width, this.plot.height);
     if (!width || !this.cache) return;
-    const narrow = width < 520;
-    this.large = window.lecture?.on ? 1.4 : 1;  // letters that a hall reads
+    const narrow = width < 520, zoom = this.stage.currentCSSZoom ?? 1, scale = getComputedStyle(this.stage).getPropertyValue("--scale") || 1;
+    this.large = window.lecture?.on ? Math.max(1, (HALL_LETTERS * scale) / zoom / LETTERS) : 1;
     this.left = (narrow ? 74 : 92) * this.large;
     this.top = (narrow ? 70 : 86) * this.large;
-    const zoom = this.stage.currentCSSZoom ?? 1, square = width - this.left + this.top;
+    const square = width - this.left + this.top;
     const room = `var(--map, 60vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
     const height = this.canvas.clientHeight;
