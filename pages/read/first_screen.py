@@ -53,7 +53,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     start = changed.drawing.reading.states[changed.after]
     uniform = read_again(MODEL, changed.drawing.picture, start=start, edits=(Uniform(),))
     before = changed.drawing.labels[: changed.after][-1:]
-    states = [] if before else [("start", "a learned **start**")]
+    states = [] if before else [("start", "nothing is seen yet, so a learned **start state**")]
     states += [
         (f"state after {label}", f"what the network has seen so far, its **state after “{label}”**,")
         for label in [*before, *labels[:-1]]

@@ -404,7 +404,8 @@ export class PictureScene extends ScenePlayer {
 
   // What looks have taken that have said something, each below where it looked most.
   drawRow() {
-    const { pen, layout: { box, tones, scale }, asked: { size, places: [{ y }] }, data } = this;
+    const { pen, layout: { box, tones, scale, question }, asked: { size, places: [{ x, y }] }, data } = this;
+    this.drawState(Math.min(x, question.x) - 6, y - size / 3);
     data.looks.slice(0, this.nSaid).forEach(({ weights }, row) => {
       const isPresent = row === this.row, at = { ...box, x: this.boxLeft(row) }, region = this.cellOf(weights.indexOf(Math.max(...weights))), to = [region.x + region.w / 2, region.y + region.h / 2];
       Object.assign(pen, { globalAlpha: isPresent ? 1 : 0.55, strokeStyle: tones.context, fillStyle: tones.context, lineWidth: isPresent ? 3 : 1.5 });
@@ -420,6 +421,26 @@ export class PictureScene extends ScenePlayer {
       pen.drawImage(this.mixtureOf(row), at.x, at.y, at.w, at.w);
       pen.strokeRect(at.x, at.y, at.w, at.w);
     });
+  }
+
+  // What earlier looks have taken flows into the state that asks now.
+  drawState(end, y) {
+    const { pen, row, layout: { box, tones } } = this;
+    if (!row) return;
+    Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 });
+    pen.beginPath();
+    for (let at = 0; at < row; at++) {
+      const from = this.boxLeft(at) + box.w / 2;
+      pen.moveTo(from, box.y);
+      pen.lineTo(from, y);
+      pen.lineTo(end - 8, y);
+    }
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(end, y);
+    pen.lineTo(end - 11, y - 6);
+    pen.lineTo(end - 11, y + 6);
+    pen.fill();
   }
 
   // A region with what lies around it, which it has seen, too.
