@@ -219,10 +219,11 @@ def initial_run(settings: LiveSettings) -> LiveRun:
 
 
 def verdict(run: LiveRun) -> str:
-    """Return in a sentence or two whether attention did any work."""
+    """Return in two sentences whether attention did any work, with all accuracies, the best control first."""
     controls, never = dict(run.frames[-1].accuracies), run.n_steps + 1
     accuracy = controls.pop(ATTENTION)
-    control_name, control = max(controls.items(), key=lambda item: item[1])
+    ranking = sorted(controls.items(), key=lambda item: -item[1])
+    control = ranking[0][1]
     first_high = {
         name: next((frame.step for frame in run.frames if frame.accuracies[name] >= HIGH_ACCURACY), never)
         for name in run.models
@@ -242,8 +243,8 @@ def verdict(run: LiveRun) -> str:
         sentence = f"{close}, but attention was there first: {HIGH_ACCURACY:.0%} after {batches}"
     else:
         sentence = close
-    after = "" if run.is_done else f"After {format_count(run.frames[-1].step, 'batches')}: "
-    return f"{after}**{sentence}**. {percent(accuracy)} right, {percent(control)} with {control_name}."
+    accuracies = [f"{percent(accuracy)} right", *(f"{percent(share)} with {name}" for name, share in ranking)]
+    return f"After {format_count(run.frames[-1].step, 'batches')}: **{sentence}**. {', '.join(accuracies)}."
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import { asPercent, bytesOf, clamp, isNew, set, shownBy, wantsLessMotion } from 
 import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 
 class LearningFilm extends Film {
@@ -49,13 +49,13 @@ class LearningFilm extends Film {
   draw() {
     if (!this.data || !this.measure()) return this.stop();
     const { canvas, data } = this, frame = data.frames[this.at];
-    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.28 * this.width : (this.width - GAP) / 2);
+    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.32 * this.width : (this.width - GAP) / 2);
     const map = data.ink ? { x: 0, y: HEAD, w: side, h: side } : this.table(frame, wide ? 0.56 * this.width : this.width);
     const equal = { ...map, x: side + GAP }, last = data.ink ? equal : map;
     const chart = wide
       ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? side : LARGEST - 66 }
       : { x: 34, y: map.y + map.h + 66, h: 150 };
-    chart.w = this.width - chart.x - 118;
+    chart.w = this.width - chart.x - (data.ink ? 84 : 118);
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.says}` });
     this.clear(height);
@@ -149,7 +149,7 @@ class LearningFilm extends Film {
       pen.fillStyle = LINES[end.line];
       pen.fill();
       this.write(asPercent(end.share), x + w + 9, end.y - 6, { colour: LINES[end.line], weight: 600, size: 14 });
-      this.write(end.name, x + w + 9, end.y + 9, { room: 109 });
+      if (!data.ink || end.line > 1) this.write(end.name, x + w + 9, end.y + 9, { room: 109 });  // the others stand above their maps
     }
   }
 }

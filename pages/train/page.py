@@ -19,7 +19,7 @@ def draw_training() -> None:
     screen.choose_lesson()
     last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
     with st.container(key="train_first"):
-        input_column, film = st.columns([1, 2.3], gap="large")
+        input_column, film = st.columns([1, 2.7], gap="medium")
         with input_column:
             inputs, text = screen.draw_input()
             with st.container(key="train_settings"):
@@ -33,6 +33,6 @@ def draw_training() -> None:
 
 page_frame(
     screen.NAME,
-    "Train a small network, and watch where it learns to look. Beside it, the same one learns with every weight equal.",
+    "A small network learns where to look, beside two controls: one with every weight equal, one with no attention.",
 )
 page_body(draw_training)
