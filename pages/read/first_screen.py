@@ -114,6 +114,7 @@ def read_later(drawing: ReadDrawing) -> TryThis:
     def act() -> None:
         AFTER.value = 1
         EDITS.reset()
+        IS_EVEN.reset()
 
     def outcome() -> tuple[int, str]:
         reread = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"

@@ -171,6 +171,7 @@ export class PictureScene extends ScenePlayer {
     const below = this.asked.bottom + 8;
     box.y = below + (lookButtons.length > 0 && !isRow ? 52 * scale : isRow ? 0 : 8);
     this.looks.classList.toggle("row", isRow);
+    this.looks.hidden = false;  // to be measured
     this.looks.style = `left:${left}px;top:${isRow ? box.y + box.w + 6 : below}px;${isRow ? `gap:${gap}px` : ""}`;
     for (const node of lookButtons) node.style.width = isRow ? `${box.w}px` : "";
     if (isStacked) this.layout.height = box.y + box.w + (isRow ? this.looks.offsetHeight + 10 : 12);
@@ -430,7 +431,7 @@ export class PictureScene extends ScenePlayer {
     Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 });
     pen.beginPath();
     for (let at = 0; at < row; at++) {
-      const from = this.boxLeft(at) + box.w / 2;
+      const from = Math.min(this.boxLeft(at) + box.w / 2, end - 12);
       pen.moveTo(from, box.y);
       pen.lineTo(from, y);
       pen.lineTo(end - 8, y);

@@ -321,7 +321,7 @@ export class SceneDrawing {
     const on = pointOn(layout.curve({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 }, { x: (c.x + d.x) / 2, y: (c.y + d.y) / 2 }), taken);
     const from = layout.values?.[index] ?? strip, size = rectBetween(from, lying, taken), along = { ...size, x: on.x - size.w / 2, y: on.y - size.h / 2 };
     const inside = clamp((taken - 0.75) * 4, 0, 1), outside = clamp(taken * 4, 0, 1);
-    this.drawValue(rectBetween(rectBetween(from, along, outside), lying, inside), index, 1 - progress.blend, taken < 1 ? 1.5 : 0.5);
+    this.drawValue(rectBetween(rectBetween(from, along, outside), lying, inside), index, (layout.values ? outside : 1) * (1 - progress.blend), taken < 1 ? 1.5 : 0.5);
   }
 
   // The sum of the row, told in a corner.

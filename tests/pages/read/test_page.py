@@ -157,10 +157,11 @@ def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_a
 
 
 def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
+    page.session_state[f"{NAME}_even"] = True
     page.button(key=f"{NAME}_try").click().run()
     assert scene(page)["covered"]
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
-    assert (read(page), scene(page)["covered"]) == ("1415", False)
+    assert (read(page), scene(page)["covered"], scene(page)["isEven"]) == ("1415", False, False)
     assert "Then it reads *1415*" in page.success[0].value
     assert [look["answer"][0][0] for look in scene(page)["looks"]] == [*"1415", "end"]
     assert "Look 1 of 5" in text_of(page), "all the numbers are of the same reading"
