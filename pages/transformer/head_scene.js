@@ -95,7 +95,7 @@ class HeadScene extends SceneView {
     };
     this.drawnHeads = heads;
     this.note.hidden = heads.isTried;
-    this.heading.replaceChildren(`${heads.weights.flat().length} heads at once look most at `, bold(looks.size > 1 ? `${looks.size} different ${noun}s` : looks.has(-1) ? "nothing" : `the same ${noun}`), ".");
+    this.heading.replaceChildren(`${heads.weights.flat().length} of the ${heads.n} heads look most at `, ...this.namedLooks(looks, noun), ".");
     this.kinds.replaceChildren();
     this.grid.replaceChildren();
     for (const [name, asks] of Object.entries(heads.kinds)) {
@@ -116,6 +116,13 @@ class HeadScene extends SceneView {
       });
     });
     inLine(buttons, () => {}, (at) => choose(kind, Math.floor(at / heads.weights[0].length) + 1, (at % heads.weights[0].length) + 1));
+  }
+
+  // At how many keys heads look most; the start and the end are no words.
+  namedLooks(looks, noun) {
+    const { keys } = this.data, edges = [...looks].map((key) => keys[key] ?? "nothing").filter((label) => label === "nothing" || /^\(.+\)$/.test(label)), n = looks.size - edges.length;
+    if (!n) return [bold(edges.join(" or "))];
+    return [bold(n > 1 ? `${n} different ${noun}s` : edges.length ? `one ${noun}` : `the same ${noun}`), ...edges.map((label) => ` or ${label}`)];
   }
 
   // They come last, and wait for those of another query.
