@@ -56,7 +56,8 @@ class TableDrawing extends SceneDrawing {
       this.write(keysHeader(data), right, y, { align: "right", size, alpha });
       this.write(`values: ${data.names[1]}`, values[0].x + 4, y, { size, alpha });
     }
-    if (state.progress.open > 0.5 && !layout.isSmall) this.write(state.progress.grow > 0.5 ? "weights" : "scores", columnLeft, y, { size, alpha: alpha * state.progress.allScores });
+    const { open, grow, divide } = state.progress, numbers = divide > 0.5 || state.isEven ? "weights" : grow > 0.5 ? "exp(score)" : "scores";
+    if (open > 0.5 && !layout.isSmall) this.write(numbers, columnLeft, y, { size, alpha: alpha * state.progress.allScores });
     const middle = layout.boxAt(layout.boxMiddle(null));
     this.write(`“${query}”`, middle.x + middle.w, middle.y - 0.75 * size, { align: "right", size, weight: "600", hides: true });
     const [first] = layout.queries.places;
