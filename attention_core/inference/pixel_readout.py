@@ -144,3 +144,8 @@ def product_means(trace: AttentionTrace) -> tuple[Tensor, Tensor]:
     """Return the means of the columns and of the rows of Q K^T, before scale and softmax, without computing it."""
     query, key = trace.query[0], trace.key_of(0)
     return key @ query.mean(0), query @ key.mean(0)
+
+
+def ink_taken(trace: AttentionTrace, is_ink: Tensor) -> Tensor:
+    """Return the share of each pixel's weights that is of ink, (n_queries,); is_ink is bool, (n_keys,)."""
+    return torch.cat([weights @ is_ink.to(weights) for _, _, weights in trace.blocks(0)])

@@ -22,8 +22,8 @@ from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
-from attention_core.inference.pixel_readout import figure_range, product_means, quantise_queries_and_keys
-from ui.canvas import PAPER, Pad, PadContent, digit_presets, readable_content
+from attention_core.inference.pixel_readout import figure_range, ink_taken, product_means, quantise_queries_and_keys
+from ui.canvas import INK, PAPER, Pad, PadContent, digit_presets, readable_content
 from ui.chart import draw_map, note_picture, picture_address
 from ui.component import component
 from ui.computed import cached_computation, card_or_empty
@@ -32,7 +32,7 @@ from ui.edits import EditList
 from ui.player import Stepper
 from ui.scene import draw_picture_scene
 from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -82,9 +82,10 @@ SCALE = 12  # pixels of the scene's picture for one of the drawing
 PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
-SOURCE = "all 784 pixels"
+TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
+_ink_taken = cached_computation()(ink_taken)
 
 
 class Reading(NamedTuple):
@@ -156,15 +157,17 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         likeliest_digits(answer.probabilities) for answer in (reading.learned, reading.equal, reading.edited)
     )
     picture = picture_address(image_png(inked(image).repeat(SCALE, 0).repeat(SCALE, 1)))
-    data = picture_scene_data([trace], picture, [[("the framed pixel", 0)]], edited, equal, queries=[query])
+    data = picture_scene_data([trace], picture, [[("this pixel", 0)]], edited, equal, queries=[query])
     data["looks"][0]["asks"] = QUERY_SENTENCE
+    is_ink = ink_mask(reading.image).flatten()
     data |= {
         "asker": query,
         "nouns": ("pixel", "pixel"),
         "near": PIECE_SIDE,
-        "source": SOURCE,
-        "ink": ink_mask(reading.image).flatten().int().tolist(),
-        "note": EXPLANATIONS[LAYER.value],
+        "taken": to_array(_ink_taken(trace, is_ink)).round(3).tolist(),
+        "inks": (PAPER[paper], INK[paper]),
+        "ink": is_ink.int().tolist(),
+        "note": f"{EXPLANATIONS[LAYER.value]} {TAKEN_NOTE}",
     }
     data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
@@ -252,12 +255,14 @@ def equal_weight() -> str:
 
 
 def worth_text(layer: str) -> str:
-    """Return sentences that compare a layer's accuracy with equal weights' and with that of its control."""
+    """Return sentences that compare a layer's accuracy with that of its control, and, once guessed, equal weights'."""
+    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
     cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
     if not all("test_accuracy" in card for card in cards):
         return ""
     accuracy, without = (figure_range(card, "test_accuracy") for card in cards)
-    equal, verdict = cards[0].get("test_accuracy_with_uniform_attention"), compare_accuracies(without, accuracy)
+    equal = cards[0].get("test_accuracy_with_uniform_attention") if is_tried else None
+    verdict = compare_accuracies(without, accuracy)
     with_equal = (
         "" if equal is None else f"; **with every weight equal, {percent(equal)}**: it was trained with its own"
     )

@@ -1,8 +1,7 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
 // was handed over becomes one mean piece; `near` is a piece's side, in regions. Where each look says something, what they took
-// stands in a row. `source` says whose mixtures the answer comes out of, `ink` which regions are ink. `tell` hears of { row },
-// { row, cut } and { even }.
+// stands in a row. `ink` says which regions are ink. `tell` hears of { row }, { row, cut } and { even }.
 import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
@@ -15,6 +14,7 @@ const STEPS = ["asks", "scores", "softmax", "takes"];
 export class PictureScene extends ScenePlayer {
   constructor(root) {
     super(root, "A picture that is asked");
+    this.narrowShare = 1;  // of a phone's width has the picture
     this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.showImage(); } });
     this.picture = make(this.stage, "div", { class: "picture", role: "img", tabindex: 0 });
     this.looks = make(this.stage, "div", { class: "looks", role: "group", "aria-label": "Looks" });
@@ -161,7 +161,7 @@ export class PictureScene extends ScenePlayer {
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isRow, lookButtons, data: { grid: [rows, columns], looks } } = this;
     const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), n = looks.length, gap = isNarrow ? 5 : 18 * scale;
-    const side = isStacked ? Math.min(width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
+    const side = isStacked ? Math.min((isNarrow ? this.narrowShare : 1) * width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
     const left = isRow ? (side - n * (wide + gap) + gap) / 2 : isStacked ? 3 : side + 34 * scale;
     const box = { x: left, w: isRow ? wide : isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
     const y = isRow ? high + 46 * scale : isStacked ? high + 26 * scale : 22 * scale;
@@ -277,7 +277,7 @@ export class PictureScene extends ScenePlayer {
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of ${data.source ? `what **${data.source}** take` : "that mixture"} comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }
@@ -517,13 +517,12 @@ export class PictureScene extends ScenePlayer {
   }
 
   drawAnswer({ say }) {
-    const { layout, answers, data: { source } } = this, { box, scale, isNarrow } = layout;
+    const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const largest = isNarrow ? 24 : Math.max(56 * scale, Math.min(0.4 * room, 0.45 * box.w));  // a hall has room
     const size = Math.min(largest, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85, size / 5), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
-    const x = box.x + box.w + 18, y = box.y + size + (source ? 1.2 * small : 0);
-    if (source) this.text(`${source}:`, x, box.y + small, small, { alpha: say });
+    const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, 3).forEach(([text, share, colour], place) => {
       const top = y + (place ? (1.5 + 1.5 * place) * small : 0);
       if (!place && colour) {

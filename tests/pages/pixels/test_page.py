@@ -80,6 +80,8 @@ def test_arrival_shows_how_a_pixel_of_a_drawing_asks_all_others_and_what_they_sa
     assert answers(page) == [7, 8]
     assert data["grid"] == [28, 28]
     assert data["looks"][0]["weights"] == pytest.approx(row.numpy(), rel=2e-3, abs=1e-6)
+    taken = trace.weights(0) @ torch.tensor(data["ink"], dtype=torch.float)
+    assert data["taken"] == pytest.approx(taken.numpy(), abs=6e-4)
     exponentials = np.exp(data["looks"][0]["scores"])
     assert data["looks"][0]["weights"] == pytest.approx(exponentials / exponentials.sum(), rel=1e-2)
     counts = [n_figures(open_question(page, slug)) for slug in ("", "elsewhere", "learned")]
@@ -348,7 +350,9 @@ def test_what_is_said_of_a_layer_is_what_its_cards_say(page, layer):
     assert f" is {compare_accuracies(baseline, accuracy)}: {baseline}." in text
     assert ("It does not help" in text) == (float(accuracy[:-1]) <= float(baseline[:-1]))
     if equal := card.get("test_accuracy_with_uniform_attention"):
-        assert f"with every weight equal, {percent(equal)}" in text
+        told = f"with every weight equal, {percent(equal)}"
+        assert told not in text, "which a guess is asked for"
+        assert told in text_of(set_fields(page, tried="0"))
     if layer == "pixel-notes-product":
         assert "Every weight 0: reads" in re.sub(r"<[^>]+>", "", html_of(page))
         assert picture_numbers(page, "pixels_equal_map") == [0] * 784
