@@ -4,8 +4,8 @@ from tests.support.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
-FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 12 && name === screen)(window.lecture)"
-"""The zoom of a lecture's screen, at the window's size, is found."""
+FITTED = "(({ on, fits, calm, name, screen } = {}) => on && fits >= 12 && !calm && name === screen)(window.lecture)"
+"""The zoom of a lecture's screen, at the window's size, is found, and nothing in it moves."""
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 SETTLED = f"""() => {{
   const now = performance.now(), {{ sent = 0, heard = 0 }} = window;

@@ -93,7 +93,10 @@ class Lecture {
     this.fitSoon = onceAFrame(() => this.fit());
     this.keepsControls = false;
     this.watch = new ResizeObserver(() => this.fitSoon());
-    this.changes = new MutationObserver(() => this.waitForCalm());
+    this.changes = new MutationObserver(() => {
+      this.ceiling = MAX_ALONE;
+      this.waitForCalm();
+    });
     window.addEventListener("keydown", (event) => this.key(event), true);
     window.addEventListener("resize", () => this.fitSoon());
     window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
@@ -138,7 +141,7 @@ class Lecture {
     const { style } = document.documentElement, { name } = this;
     style.setProperty("--scale", this.on ? scale() : 1);
     if (!this.on || !this.block) return style.setProperty("--zoom", 1);
-    if (name !== this.screen) Object.assign(this, { fits: 0, waits: 0 });
+    if (name !== this.screen) Object.assign(this, { fits: 0, waits: 0, ceiling: MAX_ALONE });
     this.screen = name;
     if (this.fits++ < MAX_FITS) this.spread("0px");
     this.enlarge();
@@ -164,6 +167,7 @@ class Lecture {
   waitForCalm() {
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
+      this.calm = 0;
       if (this.on && this.name !== this.screen) return this.fit();  // it is as high as the one before
       const isEmpty = [...document.querySelectorAll(SCENE)].some((scene) => scene.checkVisibility() && !scene.offsetHeight);
       if (isEmpty && this.waits++ < MAX_WAITS) return this.waitForCalm();
@@ -188,12 +192,12 @@ class Lecture {
       return scrollWidth <= clientWidth && room >= 0;
     };
     style.setProperty("--drop", "0px");
-    let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
+    let low = MIN_ZOOM, high = Math.min(isAlone ? MAX_ALONE : MAX_ZOOM, this.ceiling);
     const current = Math.min(high, Number(style.getPropertyValue("--zoom")));
     if (this.fits > 1) {  // the last zoom is often still right: each that is tried lays the page out
       if (current * WORTH < high && fits(current * WORTH)) low = tried;
       else if (fits(current)) low = high = current;
-      else high = current;
+      else this.ceiling = high = current;  // what follows its width has grown since: at this zoom it would again
     }
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
