@@ -1,4 +1,4 @@
-"""Look up softly: what if a dictionary could almost match?"""
+"""Look up softly: what are query, key and value?"""
 
 import streamlit as st
 

@@ -4,6 +4,7 @@ import { minus, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { SceneView } from "../../attention_core/attention/view/scene.js";
+import { quoted, saidOf } from "../../attention_core/attention/view/scene_captions.js";
 
 const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 40;
 
@@ -80,6 +81,10 @@ class JudgedScene extends SceneView {
     if (step !== "erase" && step !== "says") return super.captionOf(step);
     if (data.isEdited && !local && !isEven) return data.changedText;
     if (this.isChanged()) return super.captionOf("says");
+    if (data.isAwaited) {
+      const [weights] = data.weights, heaviest = quoted(data.keys[weights.indexOf(Math.max(...weights))]);
+      return `Out of that mixture comes ${saidOf(this.answer())}. **${heaviest}** has the most weight. Does it decide?`;
+    }
     return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
   }
 }

@@ -24,5 +24,5 @@ def judged_sentence() -> None:
     page_questions(NAME, lambda: show_all_numbers(judgement.trace, STEPS, NAME), players=(STEPS,))
 
 
-page_frame(NAME, "Is it praise or blame? The word that gets the most attention is not always the one that decides.")
+page_frame(NAME, "Praise or blame? Attention weighs every word. **Does the heaviest one decide?**")
 page_body(judged_sentence)

@@ -7,20 +7,26 @@ from attention_core.attention.types import Role
 from attention_core.attention.view.scene import scene_data
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
-from pages.matter.first_screen import compare_weight_and_effect, describe_changed_answer, describe_error
+from attention_core.data.sentence_presets import PRESETS
+from pages.matter.first_screen import PUZZLE, compare_weight_and_effect, describe_changed_answer, describe_error
 from pages.matter.inputs import ATTENTION, EDITS, NAME, Judgement, removal_effects, verdict_of
 from ui.chart import note_picture
 from ui.component import component
 from ui.edits import WeightsRow
 from ui.scene import draw_scene, scene_choice
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.state import Field
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
 
 NOUNS = ("learned query", "word")
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Weights of the heaviest word for which the verdict is computed."""
 POINTS = "Below a word: the points by which “positive” moves when it is deleted."
 EVEN = "it attends to all words alike"
+GUESSED = (PRESETS["Not bad"], PUZZLE)
+"""Of these, on arrival and in the guess, nothing is told of deletion before a guess."""
 SIDES, NO_JUDGEMENT = ("positive", "negative"), "no judgement"
+HAS_GUESSED = Field(NAME, "has_guessed", False)
+"""Whether a visitor has been told what deletion does in the sentence that a guess is about."""
 _judged_words = component("judged_words", folder="pages/matter")
 
 
@@ -48,7 +54,11 @@ def draw_judged_scene(judgement: Judgement) -> None:
         lambda: bar_table(sentence.labels, columns, colours),
         "Weights: every word's, and how the answer moves when it is deleted",
     )
-    data = judged_data(judgement) | {"plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
+    is_guessing = TRY_STAGE[NAME].value == GUESSING
+    HAS_GUESSED.value |= not is_guessing and TRY_STAGE[NAME].value != NOT_TRIED
+    data = judged_data(judgement) | {"plays": True, "covered": is_guessing}
+    if data["ifRemoved"] and text in GUESSED and not HAS_GUESSED.value:
+        data |= {"ifRemoved": None, "note": "", "isAwaited": True}
     draw_scene(NAME, data, on_choose, _judged_words)
 
 

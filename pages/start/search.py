@@ -24,8 +24,8 @@ TEXT = Field("start", "search", "")
 """What is asked; no address has it, since the browser's Back would go letter by letter."""
 EXPERIMENT_OF = {
     question.text: (entry, question.slug) for entry in reversed(PAGES) for question in reversed(entry.questions)
-}
-"""The page and the slug of each question; where several pages ask the same, those of the first page."""
+} | {entry.question: (entry, "") for entry in PAGES if entry.name != "start"}
+"""The page and the slug of each question, "" = the page itself; of what several pages ask, those of the first."""
 HAS_ENCODER = Event()
 """Whether the sentence encoder has been loaded, which takes seconds."""
 _box = component("question_box", folder="pages/start")
@@ -82,7 +82,7 @@ def _draw_nearest(encoder: Encoder, comparison: str) -> None:
         bar, link = st.columns([1, 3.4], vertical_alignment="center")
         bar.html(f'<div class="weight"><i style="--share:{weight}"></i>{percent(weight)}</div>')
         label = f"**{question}** {entry.title}"
-        link.page_link(path_of(entry), label=label, query_params={"question": slug})
+        link.page_link(path_of(entry), label=label, query_params={"question": slug} if slug else None)
     note(
         f"Found by attention: a soft look-up among {len(EXPERIMENT_OF)} questions, by {comparison}, at temperature "
         f"{TEMPERATURE}. *Look up softly* explains it."

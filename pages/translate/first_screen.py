@@ -1,6 +1,7 @@
 """The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -38,6 +39,7 @@ def _parse_models(text: str) -> dict[str, str]:
     }
 
 
+Visibility = Literal["visible", "collapsed"]
 MODELS = Field(
     network.NAME,
     "models",
@@ -49,8 +51,10 @@ MODELS = Field(
 FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
+LABELS = network.TRANSLATORS | {"dot": "with attention"}
 SHORT_SENTENCE = 9
 """Words, marks among them, of a sentence that is called short."""
+LONG_WORD = 4  # letters of one that is no article
 LONG_CLAUSE = "the black cat is sleeping on the red chair"
 LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
 
@@ -117,9 +121,7 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
     }
     if models:
         if WORD.value == FIRST_CONTRAST:
-            reordered = _reordered_row(stepped_model(models), text)
-            unique = next(iter(_unique_rows(models, "lower")), reordered)
-            WORD.value = unique if text in TRANSLATE.values() else reordered or unique
+            WORD.value = _first_row(models, text)
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
     return models
 
@@ -132,14 +134,18 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     models = translate_with_models(text)
     rows = draw_scene(models, text)
     with st.container(key="desk_translate_models"):
-        if models:
-            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
+            if models:
                 WORDS.previous_button(rows, "Previous word")
                 WORDS.next_button(rows, "Next word")
                 WORDS.play_button(rows, "Play the words")
-                st.caption(
-                    "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
-                )
+            with st.popover("Other models"):
+                listed = {*network.LISTED, *MODELS.value.values()}
+                for slot in network.FIRST:
+                    choose_model(slot, {name: label for name, label in LABELS.items() if name in listed}, "visible")
+            st.caption(
+                "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
+            )
         for slot in network.FIRST:
             _draw_model(slot, text, models)
         if _is_nothing_lost(text, models):
@@ -178,14 +184,18 @@ def _lengthen(text: str) -> None:
     _on_sentence()
 
 
-def choose_model(slot: str, labels: Mapping[str, str] = network.TRANSLATORS) -> None:
+def choose_model(
+    slot: str,
+    labels: Mapping[str, str] = network.TRANSLATORS,
+    visibility: Visibility = "collapsed",
+) -> None:
     """Draw the choice of the model in a slot, among those with labels."""
     st.segmented_control(
         f"Model in the {slot} place",
         list(labels),
         format_func=labels.__getitem__,
         required=True,
-        label_visibility="collapsed",
+        label_visibility=visibility,
         wrap=True,
         width="content",
         **controlled(
@@ -217,6 +227,19 @@ def _unique_rows(models: Mapping[str, TracedTranslation], slot: str) -> list[int
     target = models[slot].view.target
     rival_target = next((traced.view.target for name, traced in models.items() if name != slot), target)
     return words_only_in(target, rival_target)
+
+
+def _first_row(models: Mapping[str, TracedTranslation], text: str) -> int:
+    """Return the row to begin with: of an example what only one model says, else what stands in another order, or long.
+
+    A sentence of one's own begins with no article.
+    """
+    traced, unique = stepped_model(models), _unique_rows(models, "lower")
+    if unique and text in TRANSLATE.values():
+        return unique[0]
+    lengths = [len(word) for word in traced.view.target[:-1]]
+    rows = [row for row in unique if lengths[row] >= LONG_WORD] or range(len(lengths))
+    return _reordered_row(traced, text) or max(rows, key=lengths.__getitem__, default=0)
 
 
 def _reordered_row(traced: TracedTranslation, text: str) -> int:
@@ -269,16 +292,13 @@ def _describe_word(traced: TracedTranslation, text: str) -> str:
 
 def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -> None:
     traced = models.get(slot)
-    labels = network.TRANSLATORS | {"dot": "with attention"}
-    listed = {*network.LISTED, *MODELS.value.values()}
-    switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
-    with switch:
-        choose_model(slot, {name: label for name, label in labels.items() if name in listed})
+    line = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_line_{slot}")
+    line.caption(LABELS[MODELS.value[slot]], width=130)
     if traced is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(MODELS.value[slot])}", icon=":material/error:")
         return
     unfinished = "" if traced.translation.is_finished else "It is not finished."
-    with switch:
+    with line:
         with st.container(key=f"translate_says_{slot}"):
             st.html(read_back(traced.translation.text, text, traced.view.target[:-1], _unique_rows(models, slot)))
         st.markdown(f"{_headline(models, slot, text)} {unfinished}", width="content")

@@ -12,7 +12,7 @@ from pages.vectors.tables import NAME, chosen_cell, edited, load_preset, problem
 from ui.player import export_bar, step_of
 from ui.take_along import take_along
 
-SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *What if the rules were others?*"
+SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *What if softmax were off, or another rule changed?*"
 
 
 class Workbench(NamedTuple):

@@ -171,7 +171,7 @@ class Lecture {
       if (this.on && this.name !== this.screen) return this.fit();  // it is as high as the one before
       const isEmpty = [...document.querySelectorAll(SCENE)].some((scene) => scene.checkVisibility() && !scene.offsetHeight);
       if (isEmpty && this.waits++ < MAX_WAITS) return this.waitForCalm();
-      this.makeRoom();
+      if (this.makeRoom()) return this.fit();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");
       if (document.querySelector(RUNS)) this.waitForCalm(); else this.fits = MAX_FITS;
@@ -207,10 +207,11 @@ class Lecture {
     if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
   }
 
-  // For an open question of Try this, or its answer, which lies over the page's own question.
+  // For an open question of Try this, or its answer, which lies over the page's own question; returns whether it needs other room.
   makeRoom() {
-    const question = document.querySelector('[class*="_try_this"]:has([class*="_try_close"])'), heading = document.querySelector(".st-key-page_question");
-    if (question && heading) document.documentElement.style.setProperty("--asked", `${boxOf(question).bottom - boxOf(heading).top + 12}px`);
+    const { style } = document.documentElement, before = style.getPropertyValue("--asked"), question = document.querySelector('[class*="_try_this"]:has([class*="_try_close"])'), heading = document.querySelector(".st-key-page_question");
+    if (question && heading) style.setProperty("--asked", `${Math.ceil(boxOf(question).bottom - boxOf(heading).top + 12)}px`);
+    return before !== style.getPropertyValue("--asked");
   }
 
   clear() {

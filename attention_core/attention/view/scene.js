@@ -37,7 +37,7 @@ export class SceneView extends ScenePlayer {
     const isFirst = !this.data, before = this.data, { root } = this;
     if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
-    const wordsOf = ({ keys, queries, values, vector, equal, isEdited }) => String([keys, queries, values, vector?.words, Boolean(equal), Boolean(isEdited)]);
+    const wordsOf = ({ keys, queries, values, vector, equal, isEdited, ifRemoved }) => String([keys, queries, values, vector?.words, ...[equal, isEdited, ifRemoved].map(Boolean)]);
     const isSameWords = before && wordsOf(before) === wordsOf(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");

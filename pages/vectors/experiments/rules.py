@@ -1,4 +1,4 @@
-"""What if the rules were others? Score, temperature, mask, softmax, sizes and every number are changed."""
+"""What if softmax were off, or another rule changed? Score, temperature, mask, sizes and every number are changed."""
 
 import html
 from collections.abc import Callable

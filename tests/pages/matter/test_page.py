@@ -132,6 +132,15 @@ def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
         assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
 
 
+def test_nothing_is_told_of_deletion_before_the_guess_that_it_answers(page):
+    assert drawn(page)["isAwaited"]
+    assert (drawn(page)["ifRemoved"], drawn(page)["note"]) == (None, "")
+    set_fields(page, tried="2")
+    page.button(key="matter_try_close").click().run()
+    assert len(drawn(page)["ifRemoved"]) == 5
+    assert "isAwaited" not in drawn(page)
+
+
 def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
     page.button(key="matter_try").click().run()
     page.button(key="matter_try_close").click().run()

@@ -95,7 +95,7 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     assert after != before
 
     page.get_by_role("link", name="Start").click()
-    page.get_by_role("heading", name="What if the rules were others?").wait_for(state="detached")
+    page.get_by_role("heading", name="What if softmax were off, or another rule changed?").wait_for(state="detached")
     page.get_by_role("link", name="Three vectors, nine pairs").first.click()
     page.locator(".st-key-vectors_back button").click()
     wait_for_formula(page, "S_{1,2}")
