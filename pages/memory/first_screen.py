@@ -82,24 +82,30 @@ def describe_loss(text: str) -> str:
     if not all(traced(name, text) for name in LABELS):
         return ""
     short, lost = shorter(text), _named(lost_words(WITHOUT, text), n_words(text))
+    loss = f"One vector loses {lost}"
     if n_words(text) >= 2 * n_words(short):
-        lost += f" Of the first {n_words(short)} words alone, {_named(lost_words(WITHOUT, short), n_words(short))}"
-    return f"One vector loses {lost} Attention loses {_named(lost_words(ATTENTIVE, text), n_words(text))}"
+        short_loss = _named(lost_words(WITHOUT, short), n_words(short))
+        loss = f"Of the first {n_words(short)} words alone one vector loses {short_loss} Of all, {lost}"
+    return f"{loss} Attention loses {_named(lost_words(ATTENTIVE, text), n_words(text))}"
 
 
 def _named(words: list[str], n_read: int) -> str:
     return f"**{len(words)} of {n_read}**: {as_markdown(', '.join(words))}." if words else f"**0 of {n_read}**."
 
 
-def count_lost_words(text: str) -> TryThis:
-    """Return the page's surprise: how many words of the sentence one vector loses."""
+def guess_loss(text: str) -> TryThis:
+    """Return the page's surprise: how many words one vector loses of a long sentence's beginning, or of a short one."""
+    short = shorter(text)
+    is_long, n = n_words(text) >= 2 * n_words(short), n_words(short)
+    amount = f"of the first {n} words alone, *{as_markdown(short)}*," if is_long else f"of these {n_words(text)} words"
 
     def outcome() -> tuple[int, str]:
-        return bisect_left(OPTION_BOUNDS, len(lost_words(WITHOUT, text))), describe_loss(text)
+        n_lost = len(lost_words(WITHOUT, short if is_long else text))
+        return bisect_left(OPTION_BOUNDS, n_lost), describe_loss(text)
 
     return TryThis(
-        "count what is lost",
-        f"How many of these {n_words(text)} words does one vector lose?",
+        "shorten the sentence" if is_long else "count what is lost",
+        f"How many {amount} does one vector lose?",
         LOST_OPTIONS,
         None,
         outcome,

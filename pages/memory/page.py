@@ -21,7 +21,7 @@ def draw_networks() -> None:
     with st.container(key="memory_in_a_row", horizontal=True, vertical_alignment="bottom"):
         text = screen.read_sentence()
         if screen.traced(screen.WITHOUT, text):
-            try_this(screen.NAME, screen.count_lost_words(text))
+            try_this(screen.NAME, screen.guess_loss(text))
     for name, label in screen.LABELS.items():
         if fault := model_or_fault(name)[1]:
             st.error(f"**The network with {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")

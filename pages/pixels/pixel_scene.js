@@ -54,7 +54,7 @@ class PixelScene extends DrawnScene {
     if (!isSaid || data.learned) return super.captionOf(progress, scores, weights);
     const [[text, share]] = this.answers, says = `comes **“${text}”** (${asPercent(share)})`;
     if (isEven) return `With every weight equal **all pixels take the same**: nothing tells where the ink lies. Out of it ${says}.`;
-    return `Each pixel takes **its own mixture**; the map shows how much of it is ink. Out of all ${data.taken.length} ${says}.`;
+    return `Each pixel takes **its own mixture**: the map shows its ink. Out of all ${data.taken.length} ${says}.`;
   }
 
   // The map of all mixtures stands beside the box of one, the answer below the map or, where it can be larger so, beside it.

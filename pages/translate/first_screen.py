@@ -54,7 +54,7 @@ STEPS = Stepper(network.NAME)
 LABELS = network.TRANSLATORS | {"dot": "with attention"}
 SHORT_SENTENCE = 9
 """Words, marks among them, of a sentence that is called short."""
-LONG_WORD = 4  # letters of one that is no article
+MIN_LETTERS = 4  # of a word that is no article
 LONG_CLAUSE = "the black cat is sleeping on the red chair"
 LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
 
@@ -237,8 +237,8 @@ def _first_row(models: Mapping[str, TracedTranslation], text: str) -> int:
     traced, unique = stepped_model(models), _unique_rows(models, "lower")
     if unique and text in TRANSLATE.values():
         return unique[0]
-    lengths = [len(word) for word in traced.view.target[:-1]]
-    rows = [row for row in unique if lengths[row] >= LONG_WORD] or range(len(lengths))
+    lengths = [len(french) for french in traced.view.target[:-1]]
+    rows = [row for row in unique if lengths[row] >= MIN_LETTERS] or range(len(lengths))
     return _reordered_row(traced, text) or max(rows, key=lengths.__getitem__, default=0)
 
 
