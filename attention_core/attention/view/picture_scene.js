@@ -493,7 +493,7 @@ export class PictureScene extends ScenePlayer {
         pen.fillStyle = "rgb(128 128 128 / 0.35)";
         pen.fillRect(at.x, at.y, at.w, at.h);
       }
-      if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: layout.tones.ground, lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
+      if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: data.ink ? layout.tones.ground : "rgb(128 128 128 / 0.7)", lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
       if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
