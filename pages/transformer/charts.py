@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
+from attention_core.charts.bars import SERIES
 from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns
 from attention_core.charts.layers import (
@@ -21,6 +22,7 @@ from attention_core.charts.layers import (
     texts,
 )
 from attention_core.charts.ramps import ROLE_COLOURS, TEXT_COLOUR
+from attention_core.evaluate.trained_forms import Trainings
 from pages.transformer.cost import LAYER_NAMES, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
@@ -184,3 +186,27 @@ def _mask_chart(width: int, height: int, select: str | None) -> alt.LayerChart:
         texts("below", space, fontSize=12, color=TEXT_COLOUR),
     ]
     return fixed_size(layers, width, height)
+
+
+FORM_COLOURS = SERIES[0], SERIES[2], SERIES[3]
+
+
+def forms_chart(forms: Mapping[str, Trainings]) -> Chart:
+    """Draw the BLEU of each form, by its name, over all sentences and by length: a mark per seed."""
+    points = [
+        {"form": name, "sentences": group, "BLEU": score, "seed": row["seed"]}
+        for name, trainings in forms.items()
+        for row in trainings
+        for group, score in ({"all": row["test"]["bleu"]} | row["test"]["bleu_by_length"]).items()
+    ]
+    groups, names = list(dict.fromkeys(point["sentences"] for point in points)), list(forms)
+    columns = {field: [point[field] for point in points] for field in ("form", "sentences", "BLEU", "seed")}
+    channels = (
+        alt.X("sentences:N", sort=groups, title="words of the English sentence", axis=alt.Axis(labelAngle=0)),
+        alt.XOffset("form:N", sort=names),
+        alt.Y("BLEU:Q", axis=alt.Axis(tickCount=5)),
+        series_colour("form", names, FORM_COLOURS, columns=1, labelLimit=260),
+    )
+    tooltip = ["form:N", "sentences:N", "seed:N", alt.Tooltip("BLEU:Q", format=".1f")]
+    marks = named("trainings", height=330).mark_point(filled=True, size=70).encode(*channels, tooltip=tooltip)
+    return Chart.of(marks, {"trainings": columns})
