@@ -208,5 +208,5 @@ def forms_chart(forms: Mapping[str, Trainings]) -> Chart:
         series_colour("form", names, FORM_COLOURS, columns=1, labelLimit=260),
     )
     tooltip = ["form:N", "sentences:N", "seed:N", alt.Tooltip("BLEU:Q", format=".1f")]
-    marks = named("trainings", height=330).mark_point(filled=True, size=70).encode(*channels, tooltip=tooltip)
-    return Chart.of(marks, {"trainings": columns})
+    marks = named("trainings", height=330).mark_point(filled=True, size=70, opacity=1)
+    return Chart.of(marks.encode(*channels, tooltip=tooltip), {"trainings": columns})

@@ -1,4 +1,4 @@
-"""Why several heads? Translators trained alike, with six and with one; without a feed-forward part where measured.
+"""Why several heads, and what is the feed-forward part for? Translators trained with one head, and without that part.
 
 Their weights do not come along; the translator that does is left with one head of each attention.
 """
@@ -34,18 +34,16 @@ draw_input = draw_sentence
 def answer(_: str | None) -> str:
     """Say what one head and no feed-forward part cost."""
     forms = trained_forms()
-    if not {"", ONE_HEAD} <= forms.keys():
+    if not NAMES.keys() <= forms.keys():
         return "Nothing was measured beforehand."
+    heads, feed_forward = (lost_bleu(forms[""], forms[form]) for form in (ONE_HEAD, NO_FEED_FORWARD))
     of_heads = "are no better than one of 192"
-    if lost := lost_bleu(forms[""], forms[ONE_HEAD]):
-        of_heads = f"are {abs(lost):.1f} BLEU {'better' if lost > 0 else 'worse'} than one of 192"
-    sentence = f"After one pass of training, six heads of 32 {of_heads}"
-    if NO_FEED_FORWARD not in forms:
-        return f"{sentence}."
-    of_feed_forward = "makes no difference"
-    if lost := lost_bleu(forms[""], forms[NO_FEED_FORWARD]):
-        of_feed_forward = f"{'is worth' if lost > 0 else 'costs'} {abs(lost):.1f} BLEU"
-    return f"{sentence}, and the feed-forward part {of_feed_forward}."
+    if heads:
+        of_heads = f"are {abs(heads):.1f} BLEU {'better' if heads > 0 else 'worse'} than one of 192"
+    of_feed_forward = "gains no more than chance"
+    if feed_forward:
+        of_feed_forward = f"{'is worth' if feed_forward > 0 else 'costs'} {abs(feed_forward):.1f} BLEU"
+    return f"After one pass of training, six heads of 32 {of_heads}, and the feed-forward part {of_feed_forward}."
 
 
 def draw(text: str | None) -> None:
@@ -58,24 +56,27 @@ def draw(text: str | None) -> None:
     if forms:
         draw_chart(forms_chart(forms), key="transformer_forms", alt="BLEU by length of the sentence", container=left)
     with right:
-        note("A head has one average of the values for each query, six heads have six, of a sixth of the numbers each.")
         note(
-            "In a small language model (243,000 parameters) nothing came of several heads, nor of its feed-forward "
-            "part: its three forms foresee 42.2, 42.8 and 42.5 % of next words."
+            "A head has one average of the values for each query, six heads have six, of a sixth of the numbers each. "
+            "The feed-forward part then works on each position alone."
+        )
+        note(
+            "In a small language model (243,000 parameters) nothing came of either: its three forms foresee 42.2, 42.8 "
+            "and 42.5 % of next words."
         )
         if text:
             _draw_one_head(text)
 
 
 def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:
-    header, rows = ("", "parameters", "BLEU, by seed"), []
+    header, rows = ("", "parameters", "BLEU"), []
     for name, trainings in forms.items():
         scores = ", ".join(f"{row['test']['bleu']:.1f}" for row in trainings)
         rows.append((name, f"{trainings[0]['parameters']:,}", scores, trainings[0]["french"].get(text, "")))
     is_recorded = any(french for *_, french in rows)
     figures_table((*header, "your sentence" * is_recorded), *rows, ends_in_french=is_recorded)
     n_seeds = max(map(len, forms.values()))
-    trained = "once: a BLEU or two may be chance" if n_seeds == 1 else f"with {n_seeds} seeds"
+    trained = "once: a BLEU or two may be chance" if n_seeds == 1 else f"with {n_seeds} seeds: a number for each"
     note(
         f"BLEU of held-out sentences, after the same training sentences in the same order. Each was trained {trained}. "
         + "Their weights do not come along, only their answers to the examples." * (not is_recorded)
