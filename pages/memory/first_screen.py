@@ -25,7 +25,7 @@ FRENCH_WALK = Walk(f"{NAME}_cure", first=LAST_LOST, label="French word")
 WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 N_OF_SHORT_SENTENCE = 6  # words of a sentence of one's own that make the short one
-LOST_OPTIONS, OPTION_BOUNDS = ("none", "one or two", "three to six", "more"), (0, 2, 6)
+LOST_OPTIONS, OPTION_BOUNDS = ("none", "one or two", "three or four", "more"), (0, 2, 4)
 """How many words are lost, and the most that each option but the last is right for."""
 
 translated = by_model(translate)

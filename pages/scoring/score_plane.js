@@ -78,7 +78,7 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The darker a place in the plane, the higher a key would score there." : "";
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place in the plane, the higher a key would score there." : "";
     return `${note} ${super.legend()}`;
   }
 

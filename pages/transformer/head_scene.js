@@ -95,7 +95,7 @@ class HeadScene extends SceneView {
     };
     this.drawnHeads = heads;
     this.note.hidden = heads.isTried;
-    this.heading.replaceChildren(`${heads.weights.flat().length} of the ${heads.n} heads look most at `, ...this.namedLooks(looks, noun), ".");
+    this.heading.replaceChildren(`These ${heads.weights.flat().length} of the ${heads.n} heads look most at `, ...this.namedLooks(looks, noun), ".");
     this.kinds.replaceChildren();
     this.grid.replaceChildren();
     for (const [name, asks] of Object.entries(heads.kinds)) {

@@ -56,8 +56,8 @@ export class PictureScene extends ScenePlayer {
       if (data.covered) this.show(0);
       else this.playOnArrival();
     } else {
-      if (isOther) this.row = this.lastRow;
-      if (isFirst || isOther) this.nSaid = data.looks.length;  // else what was not told yet waits
+      if (isOther || isRevealed) this.row = this.lastRow;
+      if (isFirst || isOther || isRevealed) this.nSaid = data.looks.length;  // else what was not told yet waits
       this.takeRow();
       this.time = this.timeline.end;
       this.stop();

@@ -101,7 +101,7 @@ def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_
     page.get_by_role("radio", name="Another word").click()
     expect(say).to_contain_text("Without “ne” in all 18 heads of the decoder, all 54 heads together say où")
     expect(page.locator(".grid [aria-pressed=true]")).to_have_text("je")
-    expect(page.locator(".heads p")).to_have_text("18 of the 54 heads look most at 2 different words or (start).")
+    expect(page.locator(".heads p")).to_have_text("These 18 of the 54 heads look most at 2 different words or (start).")
     page.get_by_role("button", name="scores").click()
     expect(page.locator(".heads")).to_be_hidden()
     page.get_by_role("button", name="says").click()
