@@ -55,7 +55,9 @@ class LearningFilm extends Film {
     const chart = wide
       ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? side : LARGEST - 66 }
       : { x: 34, y: map.y + map.h + 66, h: 150 };
-    chart.w = this.width - chart.x - (data.ink ? 84 : 118);
+    this.pen.font = `${Math.max(12, this.least)}px ${this.font}`;
+    const [longest] = (data.ink ? data.names.slice(2) : data.names).map((name) => this.pen.measureText(name).width).sort((a, b) => b - a);
+    chart.w = this.width - chart.x - Math.max(data.ink ? 84 : 118, Math.min(109, longest ?? 0) + 14);
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.says}` });
     this.clear(height);

@@ -406,7 +406,7 @@ export class PictureScene extends ScenePlayer {
   // What looks have taken that have said something, each below where it looked most.
   drawRow() {
     const { pen, layout: { box, tones, scale, question }, asked: { size, places: [{ x, y }] }, data } = this;
-    this.drawState(Math.min(x, question.x) - 6, y - size / 3);
+    this.drawState(Math.min(x, question.x) - 6, y - size / 3, 0.7 * size);
     data.looks.slice(0, this.nSaid).forEach(({ weights }, row) => {
       const isPresent = row === this.row, at = { ...box, x: this.boxLeft(row) }, region = this.cellOf(weights.indexOf(Math.max(...weights))), to = [region.x + region.w / 2, region.y + region.h / 2];
       Object.assign(pen, { globalAlpha: isPresent ? 1 : 0.55, strokeStyle: tones.context, fillStyle: tones.context, lineWidth: isPresent ? 3 : 1.5 });
@@ -425,16 +425,16 @@ export class PictureScene extends ScenePlayer {
   }
 
   // What earlier looks have taken flows into the state that asks now.
-  drawState(end, y) {
+  drawState(end, y, below) {
     const { pen, row, layout: { box, tones } } = this;
     if (!row) return;
     Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 });
     pen.beginPath();
     for (let at = 0; at < row; at++) {
-      const from = Math.min(this.boxLeft(at) + box.w / 2, end - 12);
+      const from = this.boxLeft(at) + box.w / 2;
       pen.moveTo(from, box.y);
-      pen.lineTo(from, y);
-      pen.lineTo(end - 8, y);
+      pen.lineTo(from, from < end - 8 ? y : y + below);  // straight up into what stands above
+      if (from < end - 8) pen.lineTo(end - 8, y);
     }
     pen.stroke();
     pen.beginPath();
