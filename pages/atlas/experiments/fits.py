@@ -12,6 +12,8 @@ def answer(opened: OpenedAtlas) -> str:
     """Say how many bytes all weights take, and how many are kept."""
     atlas = opened.shared.atlas
     every = f"All {atlas.n_queries:,} × {atlas.n_keys:,} weights take {in_units(atlas.matrix_bytes)}"
+    if atlas.trace.window is not None:
+        every += f", though of a row only the last {atlas.trace.window:,} are not 0"
     if not atlas.has_product_weights:
         return f"{every}. More than queries and keys makes them here, and that is kept, too."
     return f"{every}. Queries, keys and one sum per row take {in_units(atlas.stored_bytes)}, and these alone are kept."
