@@ -31,6 +31,6 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "At this party *two* different keys, turned together, open a lock. Attention scores each key alone, without the other.",
+    "At this party *two* different keys, turned together, open a lock. Attention scores each key alone.",
 )
 page_body(show_party)
