@@ -39,7 +39,7 @@ VECTORS = (
     ("key", "Keys", "K", Role.KEY, "can be found by"),
     ("value", "Values", "V", Role.VALUE, "hands over when it is found"),
 )
-"""(name, title, letter, role, meaning) of each step of vectors; the meaning completes "what it ..."."""
+"""(name, title, letter, role, meaning) of the query, key and value step; the meaning completes "what it ..."."""
 TEXTS = read_texts(__file__)
 CONTEXT_WITHOUT_SOFTMAX = replace(
     TEXTS["context"],
@@ -62,13 +62,13 @@ RECORDED_SIGNED_WEIGHTS = replace(
     code='weights = scores.masked_fill(scores == float("-inf"), 0)',
     explanation="What these weights were made of is not known. A row sums to anything, and a weight may be negative.",
 )
-MAX_SUMMANDS = 3  # of a context that are written out
-SET_WEIGHTS = "Where an edit sets weights afterwards, those stand here instead, and a row may sum to anything."
-SET_CONTEXT = "Where an edit switches a head off or replaces its output, that stands here instead."
+MAX_SUMMANDS = 3  # that the formula of a context writes out
+SET_WEIGHTS_SENTENCE = "Where an edit sets weights afterwards, those stand here instead, and a row may sum to anything."
+SET_CONTEXT_SENTENCE = "Where an edit switches a head off or replaces its output, that stands here instead."
 
 
 def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
-    """Return the steps in order: towards query, key, value; scores; mask if there is one; weights; context; after."""
+    """Return all steps in order: steps_before; vectors; scores; mask if there is one; weights; context; steps_after."""
     vectors = vector_steps(trace) if trace.story.shows_vectors else ()
     return trace.story.steps_before + vectors + attention_steps(trace) + trace.story.steps_after
 
@@ -100,9 +100,9 @@ def projection_steps(
     """
     steps = []
     for index, (name, title, letter, role, meaning) in enumerate(VECTORS):
-        own_blanks = {blank: texts[index] for blank, texts in blanks.items()}
+        step_blanks = {blank: texts[index] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
-        text = text.filled(name=name, letter=letter, meaning=meaning, **own_blanks)
+        text = text.filled(name=name, letter=letter, meaning=meaning, **step_blanks)
         steps.append(text.step(matrices[index], rows[index], columns[index], inputs).with_origin(origins[index]))
     return tuple(steps)
 
@@ -125,11 +125,11 @@ def affine_parameters(**linears: nn.Linear) -> dict[str, Tensor]:
 
 def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return queries, keys and values as the layer used them, for recorded traces, which lack the steps before."""
-    n_sharing = trace.n_heads // trace.key.shape[0]
-    shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
-    of_key_head = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
-    upcast = "" if upcast_half(trace.query) is trace.query else ".float()"
-    rotated = " Rotary positions are already in it." if trace.story.are_rotated else ""
+    n_heads_per_key = trace.n_heads // trace.key.shape[0]
+    shared_sentence = f" {n_heads_per_key} heads share these." if n_heads_per_key > 1 else ""
+    key_head_code = f"[head // {n_heads_per_key}]" if n_heads_per_key > 1 else "[head]"
+    upcast_code = "" if upcast_half(trace.query) is trace.query else ".float()"
+    rotated_sentence = " Rotary positions are already in it." if trace.story.are_rotated else ""
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
         return upcast_half(vectors(head)[rows][:, cols])
@@ -139,36 +139,36 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
         [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
         formula=r"$letter = X W_$letter^{(h)}",
-        code=f"$name = $recorded{upcast}  # recorded: x @ W_$letter",
+        code=f"$name = $recorded{upcast_code}  # recorded: x @ W_$letter",
         explanation="A learned projection of what the layer was given, one row each: what it $meaning.$rotated$shared",
         inputs=lambda head: {"queries": trace.query, "keys": trace.key, "values": trace.value},
-        recorded=("queries[head]", f"keys{of_key_head}", f"values{of_key_head}"),
-        rotated=(rotated, rotated, ""),
-        shared=("", shared, shared),
+        recorded=("queries[head]", f"keys{key_head_code}", f"values{key_head_code}"),
+        rotated=(rotated_sentence, rotated_sentence, ""),
+        shared=("", shared_sentence, shared_sentence),
     )
 
 
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return the steps from the first score to the context, for this trace's scoring function, mask and edits.
 
-    A trace of which only the weights are known has them as its only step.
+    A trace of weights alone has one step, the weights.
     """
     story, inputs = trace.story, partial(_code_values, trace)
-    pairs = story.query_axis, story.key_axis
+    axes = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
-    if trace.key.shape[-1] == 0:  # a trace of weights alone
+    if trace.key.shape[-1] == 0:  # only the weights were recorded
         text = RECORDED_WEIGHTS if trace.has_softmax else RECORDED_SIGNED_WEIGHTS
-        return (text.step(trace.weights, *pairs, partial(_recorded_values, trace)),)
+        return (text.step(trace.weights, *axes, partial(_recorded_values, trace)),)
     steps = _score_steps(trace, inputs)
     weights, context = _texts_after_scores(trace, steps)
     operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
-    steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
-    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
-    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+    steps.append(weights.step(trace.weights, *axes, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
+    final = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
+    return (*steps, final.with_origin(partial(_context_origin, trace, weights.role)))
 
 
 def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[Text, Text]:
-    """Return the texts of weights and context for this trace, whose steps up to the mask are these."""
+    """Return the texts of the steps weights and context; `steps` are those from the first score to the mask."""
     weights, context = TEXTS["weights"] if trace.sinks is None else TEXTS["weights with sink"], TEXTS["context"]
     if not trace.has_softmax:
         is_masked = steps[-1].name == TEXTS["mask"].name
@@ -183,32 +183,32 @@ def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[T
         context = replace(context, formula=PLAIN_FORMULA) if is_plain else context
     if "weights" in _edit_targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
-        weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
+        weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS_SENTENCE}")
     if "context" in _edit_targets(trace):
         code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
-        context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
+        context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT_SENTENCE}")
     return weights, context
 
 
 def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:
     """Return the steps from the first score to the mask."""
-    pairs = trace.story.query_axis, trace.story.key_axis
+    axes = trace.story.query_axis, trace.story.key_axis
     score_steps = trace.edited_score.steps(trace.key.shape[-1])
-    unmasked: list[tuple[Text, Compute]] = [
+    texts_before_mask: list[tuple[Text, Compute]] = [
         (text if trace.has_softmax else _without_softmax(text), partial(_raw_scores, trace, score))
         for text, score in score_steps
     ]
     if trace.bias is not None:
-        unmasked.append((TEXTS["bias"], trace.scores))
-    last_text, _ = unmasked.pop()
-    unmasked.append((replace(last_text, code=last_text.code + _edits_code(trace)), trace.scores))
+        texts_before_mask.append((TEXTS["bias"], trace.scores))
+    last_text, _ = texts_before_mask.pop()  # the last step before the mask applies the edits of scores, too
+    texts_before_mask.append((replace(last_text, code=last_text.code + _edits_code(trace)), trace.scores))
     origin, steps = partial(_score_origin, trace, score_steps[0].compute), list[Step]()
-    for text, compute in unmasked:
-        steps.append(text.step(compute, *pairs, inputs).with_origin(origin))
+    for text, compute in texts_before_mask:
+        steps.append(text.step(compute, *axes, inputs).with_origin(origin))
         origin = partial(steps[-1].origin_of_next, "change")
     if trace.has_mask or trace.is_causal:
         origin = partial(steps[-1].origin_of_next, "mask")
-        steps.append(TEXTS["mask"].step(trace.masked_scores, *pairs, inputs).with_origin(origin))
+        steps.append(TEXTS["mask"].step(trace.masked_scores, *axes, inputs).with_origin(origin))
     return steps
 
 
@@ -246,48 +246,48 @@ def _edit_targets(trace: AttentionTrace) -> set[str]:
 
 def _code_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
     """Return the values of all names in the code of attention_steps()."""
-    pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
+    shape = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.edited_score.parameters() | {
         "query": upcast_half(trace.query[head]),
         "key": upcast_half(trace.key_of(head)),
         "value": upcast_half(trace.value_of(head)),
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
-        "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
+        "bias": None if trace.bias is None else trace.bias.expand(shape)[head],
         "mask": trace.full_mask(head),
-        "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
+        "sink": None if trace.sinks is None else trace.sinks.expand(shape[:2])[head, :, None],
         **(_edit_values(trace, head) if trace.edits else {}),
     }
 
 
 def _edit_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    """Return the values in the lines of edits: the order of keys, a factor, changed cells and their new numbers."""
+    """Return the values of the names in the code of edits: key order, factor, changed cells and their new numbers."""
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
     order = torch.arange(trace.n_keys, device=trace.query.device)
     for next_order in (edit.key_order(trace, head) for edit in edits):
         order = order if next_order is None else next_order[order]
-    named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
+    values: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
     by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _edit_targets(trace)}
     if "scores" in by_target:
         queries, _ = trace.positions(trace.changed_rows(head, by_target["scores"]))
         before = trace.score_tile(head, queries, before=BEFORE_ALL_EDITS)
-        named |= _changed_cells(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
+        values |= _changed_cells(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
     if "weights" in by_target:
         queries, _ = trace.positions(trace.changed_rows(head, by_target["weights"]))
         normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
         before = trace.weights_before_edits(trace.scores(head, queries), normaliser, head, queries)
-        named |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
+        values |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
     if "context" in by_target:
         (queries, _), before = trace.positions(), trace.weighted_sum(head)
         after = trace.edited_context(head, before)
-        named |= _changed_cells(("context_rows", "context_columns", "taken"), queries, before, after)
-    return named
+        values |= _changed_cells(("context_rows", "context_columns", "taken"), queries, before, after)
+    return values
 
 
 def _changed_cells(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:
-    """Return rows, columns and new numbers, under these names, of the queries' cells that differ before and after."""
-    row, column = (before != after).nonzero().T
-    return dict(zip(names, (queries[row], column, after[row, column]), strict=True))
+    """Return, by these names, rows, columns and new numbers of the cells that differ between before and after."""
+    rows, columns = (before != after).nonzero().T
+    return dict(zip(names, (queries[rows], columns, after[rows, columns]), strict=True))
 
 
 def _recorded_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
             actual, primes = float(step.value(head, [query], [key])), "'" * index
             name = f"S{primes}_{{{query + 1},{key + 1}}}"
             if trace.edits and not _is_close(actual, derivation.value):
-                return f"{name} = {format_latex(actual)}"  # an edit made it, not the formula
+                return f"{name} = {format_latex(actual)}"  # after an edit the formula gives another number
             return f"{name} = {derivation.formula} = {format_latex(actual)}" if derivation.formula else None
     if step.name == "weights":
         return _weight_formula(trace, head, query, key)
@@ -320,7 +320,7 @@ def _weight_formula(trace: AttentionTrace, head: int, query: int, key: int) -> s
     if trace.has_softmax:
         log_normaliser = trace.log_normaliser[head, query]
         row_sum = float(log_normaliser.exp())
-        # no fraction where the cell is hidden, an edit sets its weight, or the sum is too large to be written
+        # no fraction where the cell is masked, an edit sets its weight, or the sum is too large to be written
         if math.isfinite(row_sum) and _is_close(weight, float((score - log_normaliser).exp())):
             formula = rf" = \frac{{e^{{{format_latex(float(score))}}}}}{{{format_latex(row_sum)}}}"
     return f"{name}{formula} = {format_latex(weight)}"
@@ -329,7 +329,7 @@ def _weight_formula(trace: AttentionTrace, head: int, query: int, key: int) -> s
 def _context_formula(trace: AttentionTrace, head: int, query: int) -> str | None:
     weights, value = trace.weights(head, [query])[0], upcast_half(trace.value_of(head))
     if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
-        return None  # an edit made it, not the sum
+        return None  # after an edit the sum gives another context
     top = weights.topk(min(MAX_SUMMANDS, trace.n_keys)).indices.tolist()
     summands = " + ".join(rf"{format_latex(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
     return rf"c_{{{query + 1}}} = {summands}" + (r" + \dots" if trace.n_keys > len(top) else "")
@@ -340,7 +340,7 @@ def _is_close(actual: float, by_formula: float) -> bool:
 
 
 def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.DataFrame:
-    """Return the keys to which a query gives most, without forbidden ones, and a last row for all the others together.
+    """Return the n keys with the largest weights of a query, none of them masked; a last row sums up all other keys.
 
     The columns are key, score, exponential, weight, contribution (the length of weight times value).
     """
@@ -351,18 +351,18 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     numbers = {"score": scores, "exponential": scores.exp(), "weight": weights}
     numbers["contribution"] = weights * value.norm(dim=-1)
     allowed = trace.allowed(head, [query])
-    remaining = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
-    top = weights.masked_fill(~remaining, -1).topk(min(n, int(remaining.sum()))).indices
-    remaining[top] = False
+    unlisted = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
+    top = weights.masked_fill(~unlisted, -1).topk(min(n, int(unlisted.sum()))).indices
+    unlisted[top] = False
     labels = [trace.story.key_axis.labels[key] for key in top.tolist()]
     table = pd.DataFrame({"key": labels} | {name: to_array(column[top]) for name, column in numbers.items()})
-    if not remaining.any():
+    if not unlisted.any():
         return table
     remainder = {
-        "key": f"the other {int(remaining.sum())}" if remaining.sum() > 1 else "the other one",
+        "key": f"the other {int(unlisted.sum())}" if unlisted.sum() > 1 else "the other one",
         "score": float("nan"),
-        "exponential": float(numbers["exponential"][remaining].sum()),
-        "weight": float(weights[remaining].sum()),
-        "contribution": float((weights[remaining] @ value[remaining]).norm()),
+        "exponential": float(numbers["exponential"][unlisted].sum()),
+        "weight": float(weights[unlisted].sum()),
+        "contribution": float((weights[unlisted] @ value[unlisted]).norm()),
     }
     return pd.concat([table, pd.DataFrame([remainder])], ignore_index=True)

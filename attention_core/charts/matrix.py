@@ -24,8 +24,8 @@ MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT, FONT_SIZE = 34, 16, 11
 MIN_CELL_SIDE = 26  # screen pixels of the short side of cells in a long thin matrix
 MAX_BAR_LENGTH = 260  # screen pixels of a colour bar
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
-TOOLTIP_BLOCKS = 40  # an image has at most this many blocks a side, each with a tooltip
-MAX_ROW_BLOCKS = 1200  # the same in all of an image whose rows can be selected: each block is a piece of one row
+TOOLTIP_BLOCKS = 40  # blocks along each side of an image, at most; each has a tooltip
+MAX_ROW_BLOCKS = 1200  # blocks of an image whose rows can be selected, at most; each lies in one row
 LABEL_DISTANCE, LETTER_WIDTH = 14, 7  # screen pixels from one label to the next, and of a letter
 VIEW = alt.ViewBackground(stroke=FAINT)
 
@@ -99,7 +99,7 @@ def matrix_chart(
 
 
 def pair_axes(members: Axis) -> tuple[Axis, Axis]:
-    """Return the axes of a map of pairs of these members: of the first one down, of the second one across."""
+    """Return the row and column axis of a matrix of pairs: their first members down, their second ones across."""
     first, second = (Axis(f"{ordinal} of the {members.name}", members.labels) for ordinal in ("first", "second"))
     return first, second
 
@@ -160,7 +160,7 @@ def _tooltip_titles(rows: AxisTexts, columns: AxisTexts) -> tuple[str, str]:
 def _number_colour(bar: Bar) -> alt.ColorValue:
     """Return the colour in which a number can be read on its cell: white where the bar's colour there is dark."""
     colours = Ramp(bar.colours, 0, 1).lookup(64)
-    if colours[:, 3].min() < 255:  # the page shows through: the colour of its letters can be read
+    if colours[:, 3].min() < 255:  # the page shows through the cells: the colour of its letters can be read on them
         return alt.ColorValue(INK_COLOURS[-1])
     fraction = f"(datum.value - {BAR_LOW}) / max({BAR_HIGH} - {BAR_LOW}, 1e-30)"
     index = f"floor({len(colours) - 1} * pow(clamp({fraction}, 0, 1), {BAR_EXPONENT}))"
@@ -171,7 +171,7 @@ def _number_colour(bar: Bar) -> alt.ColorValue:
 def _label_axis(
     texts: AxisTexts, length: int, *, is_upright: bool = False, position: str = "datum.value", **options: Any
 ) -> alt.Axis:
-    """Return an axis of positions with texts as labels, so that repeated words stay apart; slanted where too long."""
+    """Return an axis of positions labelled with texts, so that equal ones stay apart; slanted where too long."""
     n, longest = len(texts.labels), max(map(len, texts.labels), default=0)
     interval = math.ceil(n / max(1, length // LABEL_DISTANCE))  # from one position with a label to the next
     fits = is_upright or longest <= 3 or LETTER_WIDTH * longest <= interval * length / max(n, 1)
@@ -190,9 +190,9 @@ def _label_axis(
 def _image_axis(texts: AxisTexts, length: int, *, is_upright: bool = False) -> alt.Axis:
     if not texts.labels:
         return alt.Axis(grid=False, tickCount=5, format="d")
-    middles: dict[str, Any] = {"values": [position + 0.5 for position in range(len(texts.labels))]}
-    middles |= {"tickCount": len(texts.labels), "grid": False}
-    return _label_axis(texts, length, is_upright=is_upright, position="floor(datum.value)", **middles)
+    tick_options: dict[str, Any] = {"values": [position + 0.5 for position in range(len(texts.labels))]}
+    tick_options |= {"tickCount": len(texts.labels), "grid": False}
+    return _label_axis(texts, length, is_upright=is_upright, position="floor(datum.value)", **tick_options)
 
 
 def _image_chart(
@@ -261,7 +261,7 @@ def _image(
 
 
 def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis, n_blocks: tuple[int, int]) -> Columns:
-    """Return rectangles with mean and largest number, one for each of n_blocks (down, across) at most."""
+    """Return at most n_blocks (down, across) rectangles, each with the mean and the largest of its numbers."""
     block_rows, block_cols = (math.ceil(n / blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
     largest = reduce_blocks(finite, (block_rows, block_cols), np.fmax)

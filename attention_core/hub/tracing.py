@@ -65,22 +65,22 @@ class ModuleLog:
         self.before: list[int] = []
         self.after: list[int] = []
         self._count_attentions, self._on_weights = count_attentions, on_weights
-        self._open: list[int] = []
+        self._open_entries: list[int] = []
         self._thread = threading.get_ident()
 
     def enter(self, module: nn.Module, *_: Any) -> None:
         if threading.get_ident() == self._thread:
-            self._open.append(len(self.modules))
+            self._open_entries.append(len(self.modules))
             self.modules.append(module)
             for counts in (self.before, self.after):
                 counts.append(self._count_attentions())
 
     def leave(self, module: nn.Module, _: Any, output: Any) -> None:
-        """Note how many attentions were seen since the entry; if none, hand on the weights among its outputs."""
-        if threading.get_ident() == self._thread and self._open:
-            entry = self._open.pop()
-            saw_nothing = self.before[entry] == self._count_attentions()
-            if self._on_weights is not None and isinstance(output, tuple) and saw_nothing:
+        """Log how many attentions have been seen; if none since the entry, hand on the weights among the outputs."""
+        if threading.get_ident() == self._thread and self._open_entries:
+            entry = self._open_entries.pop()
+            has_no_attention = self.before[entry] == self._count_attentions()
+            if self._on_weights is not None and isinstance(output, tuple) and has_no_attention:
                 for weights in filter(could_be_weights, output):
                     self._on_weights(module, weights)
             self.after[entry] = self._count_attentions()
@@ -92,7 +92,7 @@ class ModuleLog:
         return set(self.modules) - {module for module, before, after in entries if before < after}
 
     def find_module(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
-        """Return the innermost module (of `among`) in which an attention was seen, and in which of its runs, from 0."""
+        """Return the innermost module (of `among`) that ran attention `number`, and in which of its runs, from 0."""
         for entry in reversed(range(len(self.modules))):
             module = self.modules[entry]
             if self.before[entry] <= number < self.after[entry] and (among is None or module in among):
@@ -116,8 +116,8 @@ def log_modules(
 ) -> Iterator[ModuleLog]:
     """Log the attention modules that this thread runs inside the block.
 
-    `count_attentions` returns how many attentions have been seen; `on_weights` is called with what could be the weights
-    of a module in which none was.
+    `count_attentions` returns how many attentions have been seen; `on_weights` is called with each output of a module
+    in which none was, if it could be weights.
     """
     module_log = ModuleLog(count_attentions, on_weights)
     modules = [*filter(is_attention, model.modules())]
@@ -130,8 +130,8 @@ def hooked(
     modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool = False, **options: Any
 ) -> Iterator[None]:
     """Call a hook after, or before, the forward of each of these modules inside the block; options are torch's."""
-    add = "register_forward_pre_hook" if before else "register_forward_hook"
-    handles = [getattr(module, add)(hook, **options) for module in modules]
+    register = "register_forward_pre_hook" if before else "register_forward_hook"
+    handles = [getattr(module, register)(hook, **options) for module in modules]
     try:
         yield
     finally:
@@ -160,8 +160,7 @@ def trace_second_run(
 
     With the log of a first run, only calls of the modules that it missed are returned. Each call comes with its
     position: how many attentions had been seen before it, in the first run if there is one. With written_out, attention
-    that is written out comes before weights that are handed out; without it, weights that are the same in all heads are
-    left out.
+    that the code writes out comes before handed-out weights; without it, weights equal in all heads are left out.
     """
 
     def on_weights(module: nn.Module, weights: Tensor) -> None:
@@ -193,7 +192,7 @@ def trace_second_run(
 def name_calls(model: nn.Module, calls: Sequence[Call], repeats: Collection[int] = ()) -> list[AttentionTrace]:
     """Return the traces of calls with names, see name_traces, and with whether their queries and keys are rotated.
 
-    Where all items are recorded, a name has the slice of the batch, too.
+    Where all items are recorded, a name ends in the slice of the batch.
     """
     first_traces = name_traces([(path, module, traces[0]) for path, module, traces in calls], repeats)
     holders, result = rotary_holders(model), []
@@ -201,13 +200,13 @@ def name_calls(model: nn.Module, calls: Sequence[Call], repeats: Collection[int]
         name = first_trace.story.name
         rotated = not name.endswith("cross") and is_rotated(holders, path, module)
         for trace in traces:
-            split_name = f"{name} {BatchSlice.named_in(trace.story.name)}".strip()
-            result.append(trace.with_story(name=split_name, are_rotated=rotated or trace.story.are_rotated))
+            slice_name = f"{name} {BatchSlice.named_in(trace.story.name)}".strip()
+            result.append(trace.with_story(name=slice_name, are_rotated=rotated or trace.story.are_rotated))
     return result
 
 
 def has_same_heads(weights: Tensor) -> bool:
-    """Return whether several heads (batch, n_heads, n_queries, n_keys) are one and the same."""
+    """Return whether weights (batch, n_heads, n_queries, n_keys) have several heads, which are all equal."""
     return weights.ndim == 4 and weights.shape[1] > 1 and bool((weights == weights[:, :1]).all())
 
 
@@ -218,13 +217,13 @@ def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item:
         weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
     note = f"{WEIGHTS_ONLY} {SAME_HEADS}" if has_same_heads(weights) else WEIGHTS_ONLY
     traces = []
-    for split in TraceBuilder(item).slices(usual_order(weights.shape[:2]), n_items):
-        rows, full_note = weights[split.number], note
-        if not 0 <= float(rows.min()) <= float(rows.max()) <= 1.01:
-            rows, full_note = rows.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
-        full_note = f"{full_note} {split.note}".strip()
+    for batch_slice in TraceBuilder(item).slices(usual_order(weights.shape[:2]), n_items):
+        head_weights, full_note = weights[batch_slice.number], note
+        if not 0 <= float(head_weights.min()) <= float(head_weights.max()) <= 1.01:  # they are scores
+            head_weights, full_note = head_weights.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
+        full_note = f"{full_note} {batch_slice.note}".strip()
         mechanism = f"attention of {type(module).__name__}"
-        traces.append(from_weights(rows, name=split.name, note=full_note, mechanism=mechanism))
+        traces.append(from_weights(head_weights, name=batch_slice.name, note=full_note, mechanism=mechanism))
     return traces
 
 
@@ -247,7 +246,7 @@ def trace_model(
         item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
             traces of their own such as "encoder.0.self (item 1, window 3)".
         tokens: what the positions of the input are called, or the tokenizer that made them; every axis is labelled.
-        target_tokens: those of a decoder beside an encoder; a tokenizer finds them by itself.
+        target_tokens: those of the decoder in an encoder-decoder model; not needed with a tokenizer.
         inputs: what the model is called with, such as input_ids=..., attention_mask=..., pixel_values=...
 
     Returns:
@@ -288,7 +287,7 @@ def run_model(
 
     With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
     output_attentions and return_dict are dropped. The item of the batch that is recorded is as in trace_model. With
-    gradients, they find their way back from the output to the parameters and to what the edits hold.
+    gradients, these flow back from the output to the parameters and to the tensors in the edits.
 
     Edits, by number of the trace in Recording.traces, are made inside the attention, for every item of the batch, so
     that all that follows changes; the trace has them. The same numbers serve for another run of the same model as long
@@ -304,7 +303,7 @@ def run_model(
     return _run(model, inputs, edits or {}, item, gradients=gradients)
 
 
-OUTPUTS = ("logits", "last_hidden_state")  # what run_items returns of pictures
+OUTPUTS = ("logits", "last_hidden_state")  # that run_items joins where items run one by one
 
 
 def run_items(
@@ -312,7 +311,8 @@ def run_items(
 ) -> Any:
     """Run a model once on a batch in which every item has edits of its own, see run_model; return its output.
 
-    Pictures in one sequence have an attention each, so that calls would not count layers: these items run one by one.
+    Where pictures form one sequence, every layer makes a call for each of them, so that a call's number is not its
+    layer's: then the items run one by one.
     """
     if "image_grid_thw" in inputs and len(edits) > 1:
         chunks = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
@@ -328,7 +328,7 @@ def stream_attention(
     on_attention: Callable[[int, Tensor, Tensor], Tensor | None],
     gradients: bool = False,
 ) -> Any:
-    """Run a model once and hand over each attention as it happens, of which nothing is kept; return the output.
+    """Run a model once and hand over each attention as it is computed, without a trace; return the output.
 
     `on_attention` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context
     (batch, n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns replace
@@ -385,15 +385,16 @@ def _edit_error(model: nn.Module, reason: str) -> RefusedEditError:
 
 
 def _recording(run: Run, module_log: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
-    wrong = [number for number in run.edited if not 0 <= number < len(run.calls)]
-    if wrong:
-        raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
+    out_of_range = [number for number in run.edited if not 0 <= number < len(run.calls)]
+    if out_of_range:
+        raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {out_of_range[0]}")
     paths = {module: name for name, module in model.named_modules()}
     calls = [Call(paths.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
     repeats = module_log.repeats(len(calls))
     missed_calls, missed = _trace_missed_modules(model, inputs, module_log, run.builder.item)
     if missed_calls and run.edited:
         raise _edit_error(model, "parts of its code bypass")
+    # the last one first, so that positions before it still hold
     for position, call in reversed(sorted(missed_calls, key=lambda positioned: positioned[0])):
         calls.insert(position, call)
         repeats = {repeat + (repeat >= position) for repeat in repeats}
@@ -412,7 +413,7 @@ def _trace_missed_modules(
     """Run the model again for the modules in which nothing was seen; return their calls, and the modules still missed.
 
     If that run fails, the recording does without it. With a cache among the inputs, which another run would fill
-    further, there is none.
+    further, there is no such run.
     """
     missed = module_log.missed
     if not missed or inputs.get("past_key_values") is not None:
@@ -435,7 +436,7 @@ def _second_run(
     missed: Collection[nn.Module] = (),
     **options: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
-    """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
+    """Return what trace_second_run does, with output_attentions=True if the model takes that argument."""
     extended = {**inputs, "output_attentions": True, "return_dict": True}
     with attn_implementation(_all_configs(model), "eager"):
         try:
@@ -483,7 +484,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     try:
         yield
     finally:
-        for module in model.modules():  # some exchange modules while they run: the new ones are in the model's mode
+        for module in model.modules():  # some models exchange modules as they run: new ones get the model's mode
             if module.training != (mode := before.get(module, before[model])):
                 module.training = mode
 
@@ -529,8 +530,8 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
     """Return the recording of a model whose code bypasses the interface, and its output.
 
     The recording has the weights in the model's output, unless the calls in its modules show more attentions, or the
-    output has one mean for all heads. Those calls are of torch's own function, or modules hand out weights, or the
-    attention is written out.
+    output has one mean for all heads. Such a call is one of torch's own attention function, weights that a module hands
+    out, or attention that the code writes out.
     """
     calls, missed, output = _second_run(model, inputs, item=item)
     handed_out = list(_named_weights(output))
@@ -541,7 +542,7 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
     missed = {module for module in missed if not missed & ({*module.modules()} - {module})}  # the innermost
     has_means = any(has_same_heads(weights) for _, weights in handed_out)
     note, name = "", type(model).__name__
-    if len(handed_out) >= len(calls) + has_means:  # of equal numbers calls are better than means over heads
+    if len(handed_out) >= len(calls) + has_means:  # with as many of both, calls beat means over heads
         missed = missed if len(calls) + len(missed) > len(handed_out) else set()
         traces = [
             trace.with_story(name=f"{trace_name} {trace.story.name}".strip())
@@ -585,6 +586,6 @@ def _named_weights(output: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _is_causal(weights: Tensor) -> bool:
-    """Return whether no query of any item attends to a later key, except those that padding leaves uniform weights."""
-    alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
-    return is_causal_mask(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))
+    """Return whether no query of any item attends to a later key; uniform rows, as of padding, do not count."""
+    is_uniform = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
+    return is_causal_mask(((weights > 0) & ~is_uniform[..., None]).flatten(0, 1).any(0))

@@ -1,4 +1,4 @@
-"""A typed English sentence through a translator: read, translated, explained, and seen word by word."""
+"""A typed English sentence in a translator: cut into pieces, translated, traced, its attention merged by word."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -30,11 +30,11 @@ from attention_core.models.translator import CanTranslate, Labels, TiedTranslato
 END_LABEL = "end"
 NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
 MAX_CHARACTERS = 1000
-"""Characters of a sentence that are read, so that a single endless word costs nothing."""
+"""Characters of a sentence that are read, so that a single endless word costs little."""
 
 MAX_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
 _ORDINARY_WORDS = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
-"""French words that are no names, although the vocabulary has them with a capital too: they begin sentences."""
+"""Words that are no names, though the vocabulary has them with a capital, too, since they often begin a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Translation(NamedTuple):
 
 
 class NextPiece(NamedTuple):
-    """A possible next piece: its number, its text, its probability."""
+    """A possible next piece: its id, its text, its probability."""
 
     piece: int
     text: str
@@ -98,7 +98,7 @@ class NextPiece(NamedTuple):
 
 @lru_cache(maxsize=200)
 def read_source(text: str) -> SourceSentence:
-    """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
+    """Cut an English sentence into words and pieces; words beyond the bounds are counted, but not read.
 
     ValueError where nothing in it can be read.
     """
@@ -150,7 +150,7 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
     starts = [start for start, _ in spans]
     word_of, offset = [], 0
     for text in texts:
-        first_letter = offset + (len(text) > 1 and text.startswith(subwords.SPACE))
+        first_letter = offset + (len(text) > 1 and text.startswith(subwords.SPACE))  # behind the space mark
         word_of.append(max(0, bisect_right(starts, first_letter) - 1))
         offset += len(text)
     words = [joined[start:stop] for start, stop in spans]
@@ -184,7 +184,7 @@ def translate_together(
 def forced_translation(
     model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits | EditsByAttention = ()
 ) -> Translation:
-    """Return the best translation that begins with the forced pieces; if END is the last of them, only these."""
+    """Return the best translation that begins with the forced pieces; if END is the last of them, those alone."""
     model = edited(model, edits)
     if forced and forced[-1] == subwords.END:
         return translation_of(forced, piece_probabilities(model, source, forced))
@@ -231,10 +231,10 @@ def _model_inputs(
 ) -> tuple[Tensor, Tensor, Labels]:
     """Return the ids that the encoder reads, the ids that the decoder reads, and the labels."""
     device = device_of(model)
-    read = translation.ids[:-1] if translation.is_finished else translation.ids
-    predicted = translation.labels if translation.is_finished else [*translation.labels, NEXT_LABEL]
-    labels = Labels(source.labels, predicted, ["start", *translation.labels[: len(read)]])
-    return source.ids.to(device), torch.tensor([subwords.START, *read], device=device), labels
+    prefix = translation.ids[:-1] if translation.is_finished else translation.ids
+    target_labels = translation.labels if translation.is_finished else [*translation.labels, NEXT_LABEL]
+    labels = Labels(source.labels, target_labels, ["start", *translation.labels[: len(prefix)]])
+    return source.ids.to(device), torch.tensor([subwords.START, *prefix], device=device), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,8 +263,8 @@ class WordView:
 def word_view(trace: AttentionTrace, source: SourceSentence, translation: Translation) -> WordView:
     """Return the weights of a trace by word, averaged over all heads.
 
-    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation, whose
-    probabilities are known.
+    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation. Its
+    probabilities must have been computed.
     """
     n_unwritten = trace.n_queries - len(translation.ids)  # 1 where the translation goes on, else 0
     labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
@@ -310,7 +310,7 @@ def trace_translation(
 ) -> TracedTranslation:
     """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out.
 
-    Of an edited translator it is that of its network.
+    Of an edited translator the network is traced, with these edits in place of its own.
     """
     model = model.network if isinstance(model, EditedTranslator) else model
     edits = restrict_queries(edits, 0, len(translation.ids) + (0 if translation.is_finished else 1))
@@ -339,7 +339,7 @@ def _logits(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> 
 
 
 def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
-    """Return the n-th root of the probability of a sentence of n words (the geometric mean); the end counts."""
+    """Return the n-th root of the probability of a sentence of n words, the end included: the geometric mean."""
     return math.prod(probabilities) ** (1 / max(n_words, 1))
 
 
@@ -351,11 +351,11 @@ def vector_similarities(
     A word of several pieces has the mean of their vectors; the row of the word that is still to come is NaN.
     """
     table = model.embedding.weight
-    english, word_of = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
-    words = torch.stack([english[word_of == word].mean(0) for word in range(source.word_of[-1] + 1)])
+    piece_vectors, word_of = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
+    word_vectors = torch.stack([piece_vectors[word_of == word].mean(0) for word in range(source.word_of[-1] + 1)])
     stops = [*view.first_piece[1:], len(translation.ids)]
-    french = torch.stack([
+    row_vectors = torch.stack([
         table[translation.ids[first:stop]].mean(0) if first < stop else table.new_full(table.shape[1:], torch.nan)
         for first, stop in zip(view.first_piece, stops, strict=True)
     ])  # fmt: skip
-    return cosine_similarity(french[:, None], words[None], dim=-1).cpu()
+    return cosine_similarity(row_vectors[:, None], word_vectors[None], dim=-1).cpu()

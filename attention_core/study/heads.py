@@ -36,7 +36,7 @@ HEAD_NAMES = {
 """What heads are called, and by whom. The largest share names a head if it is at least CLEAR_SHARE; else it may be
 positional."""
 POSITIONAL_SHARE = 0.9
-"""The share of rows whose largest weight lies equally far away, from which on a head is called positional (Voita)."""
+"""A head is positional if the largest weights of at least this share of its rows lie at the same distance (Voita)."""
 N_REPEATS, PERIOD = 16, 20  # sequences of repeated random tokens, and the tokens in each half
 CHUNK = 512  # texts that are sorted by length at a time
 MAX_TEXTS, MAX_CELLS = 32, 8_000_000  # texts, and weights of an attention, in a batch
@@ -61,10 +61,10 @@ class Heads(Table):
 
     Attributes:
         layers: names of the attentions.
-        means: by column, of each layer (n_heads,): METRICS over the corpus, HEAD_NAMES over repeated random tokens.
+        means: by column, one tensor (n_heads,) per layer: METRICS over the corpus, HEAD_NAMES over repeated tokens.
         margins: half the 95 % interval of each mean, over texts.
         shuffled: METRICS over shuffled texts of the corpus; empty where nothing can be shuffled.
-        examples: by (layer, head), the strongest rows of different texts, the strongest first; of keys that are neither
+        examples: by (layer, head), the strongest rows of different texts, the strongest first; their keys are neither
             the query itself, nor the first, nor special.
         n_texts: of the corpus.
     """
@@ -77,11 +77,11 @@ class Heads(Table):
     n_texts: int
 
     def map(self, column: str) -> Tensor:
-        """Return a mean of every head, (n_layers, n_heads); nan where a layer has fewer."""
+        """Return a mean of every head, (n_layers, n_heads); nan where a layer has fewer heads."""
         return torch.nn.utils.rnn.pad_sequence([*self.means[column]], batch_first=True, padding_value=math.nan)
 
     def name(self, layer: int, head: int) -> str:
-        """Return what a head is called, one of HEAD_NAMES; empty where nothing is clear."""
+        """Return what a head is called, one of HEAD_NAMES; empty where no share is large enough."""
         shares = {name: float(self.means[name][layer][head]) for name in HEAD_NAMES if name in self.means}
         positional = shares.pop("positional", 0.0)
         name, share = largest_share(shares)
@@ -104,7 +104,7 @@ class Heads(Table):
 
 
 class _Means:
-    """Means over texts of numbers of each head, and their intervals, from sums."""
+    """Means over texts of the numbers of each head, and their intervals, computed from running sums."""
 
     def __init__(self) -> None:
         self._sums: dict[int, Tensor] = {}  # by layer (3, n_heads, n_columns): counts, sums, and sums of squares
@@ -128,7 +128,7 @@ class _Means:
 
 
 def repeat_shares(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
-    """Return the shares of HEAD_NAMES, (n_texts, n_heads, 6), over the repetition of tokens, from start + period on."""
+    """Return the shares of HEAD_NAMES, (n_texts, n_heads, 6), in the rows of the repetition, from start + period on."""
     rows = torch.arange(start + period, start + 2 * period, device=weights.device)
     repeated = weights[:, :, rows]
 
@@ -146,13 +146,14 @@ def repeat_shares(weights: Tensor, start: int, period: int, special: Tensor) -> 
 
 
 @dataclass(eq=False)
-class _Strongest:
+class _StrongestRows:
     """The strongest rows of each head so far, of different texts, strongest first: at most N_EXAMPLES each."""
 
     # by layer: weights (n_examples, n_heads), and text, query and key of each, (n_examples, n_heads, 3)
     best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def add(self, layer: int, weights: Tensor, special: Tensor, text_numbers: Tensor, is_self: bool) -> None:
+        """Compare the strongest row of each text and head with the best so far, and keep N_EXAMPLES of them."""
         excluded = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
         excluded[..., 0] = True
         if is_self:
@@ -200,7 +201,7 @@ def heads_over(
         raise ValueError("the corpus is empty")
     traces = run_model(model, first.inputs)[0].traces
     reader = _Reader(model, [is_self_attention(trace) for trace in traces], can_stream(model, first.inputs))
-    corpus_means, shuffled_means, repeat_means, strongest = _Means(), _Means(), _Means(), _Strongest()
+    corpus_means, shuffled_means, repeat_means, strongest = _Means(), _Means(), _Means(), _StrongestRows()
     texts_by_number: dict[int, CorpusText] = {}
     corpus_ids: set[int] = set()
     n_texts = 0
@@ -208,6 +209,7 @@ def heads_over(
         reader.add_numbers(batch, corpus_means, strongest)
         n_texts += len(batch)
         texts_by_number |= {text.number: text for text in batch}
+        # only the texts of examples are needed later
         texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
             corpus_ids.update(token for text in batch for token in text.inputs["input_ids"][~text.special].tolist())
@@ -244,7 +246,7 @@ class _Reader:
     can_stream: bool  # whether the model hands over its weights as it runs; else it is recorded, which takes longer
 
     def stream(self, texts: Sequence[CorpusText], on_weights: Callable[[int, Tensor, Tensor, int], None]) -> None:
-        """Hand over each attention: layer, weights, which keys are special, and how many windows each text has."""
+        """Call on_weights with each attention: layer, weights, which keys are special, and n_windows of each text."""
         inputs = {name: torch.cat([text.inputs[name] for text in texts]) for name in texts[0].inputs}
         special = torch.cat([text.special for text in texts])
 
@@ -262,7 +264,7 @@ class _Reader:
             windows = traces[layer * n_windows :][:n_windows]
             hand_over(layer, torch.stack([torch.stack([*map(t.weights, range(t.n_heads))]) for t in windows]))
 
-    def add_numbers(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
+    def add_numbers(self, texts: Sequence[CorpusText], means: _Means, strongest: _StrongestRows | None = None) -> None:
         """Add the numbers of a HeadSummary of each text and head to means, its strongest rows to strongest."""
         text_numbers = torch.tensor([text.number for text in texts])
 
@@ -290,7 +292,7 @@ class _Reader:
 
 
 def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusText]]:
-    """Yield texts whose inputs have the same shapes, of a stream that is sorted chunk by chunk."""
+    """Yield batches of texts whose inputs have the same shapes, from one chunk of the stream at a time."""
     stream = iter(texts)
     while chunk := list(islice(stream, CHUNK)):
         by_shapes: dict[Any, list[CorpusText]] = {}
@@ -303,7 +305,7 @@ def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusT
 
 
 def _shuffled(text: CorpusText) -> CorpusText:
-    """Return a text whose tokens have changed places at random; those that are special stay."""
+    """Return a text with its tokens in random order; special ones stay where they are."""
     ids, is_plain = text.inputs["input_ids"].clone(), ~text.special
     order = torch.randperm(int(is_plain.sum()), generator=torch.Generator().manual_seed(text.number))
     ids[is_plain] = ids[is_plain][order.to(ids.device)]
@@ -325,8 +327,8 @@ def _repeated(first: CorpusText, corpus_ids: Sequence[int], period: int) -> list
     generator, pool = torch.Generator().manual_seed(0), torch.tensor(corpus_ids)
     texts = []
     for number in range(N_REPEATS):
-        random = pool[torch.randperm(len(pool), generator=generator)[:period]].to(ids)
-        ids_twice = torch.cat([before, random, random, after])[None]
+        half = pool[torch.randperm(len(pool), generator=generator)[:period]].to(ids)
+        ids_twice = torch.cat([before, half, half, after])[None]
         is_special = torch.ones_like(ids_twice, dtype=torch.bool)
         is_special[:, len(before) : len(before) + 2 * period] = False
         masks = {name: torch.ones_like(ids_twice) for name in first.inputs if name == "attention_mask"}
@@ -336,11 +338,11 @@ def _repeated(first: CorpusText, corpus_ids: Sequence[int], period: int) -> list
 
 @dataclass(eq=False)
 class HeadComparison(Table):
-    """How far each head changed from one run or map to another; as a table the most changed first.
+    """How far each head changed from one run or map to another; in the table the most changed come first.
 
     Attributes:
-        change: (n_layers, n_heads), of runs the Jensen-Shannon distance of a head's rows, from 0, the same, to 1; of
-            maps the second less the first.
+        change: (n_layers, n_heads); between runs the Jensen-Shannon distance of a head's rows, 0 (equal) to 1; between
+            maps the second minus the first.
     """
 
     change: Tensor
@@ -358,7 +360,7 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
     Args:
         first: a Recording, or what ablate, patch or attribute returned, or numbers (n_layers, n_heads).
         second: the run or map to compare with it, of the same type.
-        group: of recordings whose attentions, see attention_core.explain.heads.groups; empty = the first group.
+        group: which attentions of recordings, see attention_core.explain.heads.groups; empty = the first group.
 
     Raises:
         ValueError: they have no heads, or no matrices, of the same shapes.

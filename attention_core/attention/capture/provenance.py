@@ -1,7 +1,7 @@
 """How a tensor was computed: from which product, and what scaled, biased and masked it since.
 
-A number is identified by its address in the storage of its tensor. Views share that storage, so however a program
-reshapes or transposes a tensor, nothing needs to be followed. No tensor as large as the scores is kept alive.
+A number is identified by its address in the storage of its tensor. A view, such as a reshaped or transposed tensor, has
+the same storage, so that views need not be followed. No tensor as large as the scores is kept alive.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Product:
     alpha: float = 1.0
 
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
-        """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
+        """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key), or None."""
         index, axes = self.layout.index_at(block.offset), block.segments_in(self.layout)
         if index is None or axes is None:
             return None
         heads, queries, keys = axes
-        # Each factor with the dimension of the product along which its vectors lie.
+        # (factor, dimension of the product along which its vectors stand)
         query_factor, key_factor = (self.left, 1), (self.right.mT, 2)
         if any(dimension == 2 for _, dimension, _ in queries):
             query_factor, key_factor = key_factor, query_factor
@@ -40,27 +40,30 @@ class Product:
         for (factor, along), positions in ((query_factor, queries), (key_factor, keys)):
             if any(dimension not in (-1, 0, along) for _, dimension, _ in positions):
                 return None
+            # strides in the factor, by dimension of the product; -1 repeats a number
             strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {along: factor.stride(1)}
             offset = int(factor.storage_offset()) + index[0] * strides[0] + index[along] * strides[along]
-            outer = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
-            factors.append(Block(offset, (*outer, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
+            outer_axes = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
+            factors.append(Block(offset, (*outer_axes, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
         return factors[0], factors[1]
 
 
 @dataclass(frozen=True, eq=False)
 class ElementwiseStep:
-    """A tensor computed from another one element by element."""
+    """A tensor computed element by element from a source tensor, perhaps with an operand."""
 
     operation: str  # "same", "times", "divided", "plus", "shift" by row, "fill", "tanh", "exp", "dropout", "changed"
     layout: Layout  # of the tensor
-    source: Provenance | None  # of the other tensor
-    source_layout: Layout  # of the other tensor, expanded to the shape of this one
-    operand: Any = None  # the other operand: a number, or a tensor expanded to that shape
+    source: Provenance | None  # of the source
+    source_layout: Layout  # of the source, expanded to the tensor's shape
+    operand: Any = None  # a number, or a tensor expanded to the tensor's shape
     scalar: Any = None  # alpha of "plus" (-1 for a difference), what "fill" writes, probability of "dropout"
 
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
+    """The output of a softmax: weights, unless it is over options."""
+
     layout: Layout  # of the tensor
     dimension: int  # of the keys
     scores: Provenance | None  # of the scores, if it is known
@@ -68,13 +71,13 @@ class Softmax:
 
     @property
     def is_over_options(self) -> bool:
-        """Whether it chooses among what a layer was trained to put out, such as classes or experts, not positions."""
+        """Whether it is over options that a layer has learned, such as classes or experts, and not over positions."""
         return isinstance(self.scores, LayerOutput) and self.scores.has_inside(self.scores_layout, self.dimension)
 
 
 @dataclass(frozen=True, eq=False)
 class LayerOutput:
-    """The output of a layer: n numbers for each position, which stand side by side and were learned."""
+    """The output of a learned layer: n numbers for each position, adjacent in the storage."""
 
     n: int
 
@@ -83,9 +86,9 @@ class LayerOutput:
         return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
 
     def copied_to(self, layout: Layout) -> LayerOutput:
-        """Return what is known of a copy, which may hold fewer numbers for each position."""
-        inside = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
-        return LayerOutput(math.prod(inside))
+        """Return the provenance of a copy with this layout, which may hold fewer numbers for each position."""
+        sizes = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
+        return LayerOutput(math.prod(sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +150,7 @@ class ScoreInputs(NamedTuple):
     scale: float  # of the dot products
     softcap: float | None  # of the scaled dot products, or None
     bias: Tensor | None  # broadcastable to (n_heads, n_queries, n_keys), or None
-    hidden: Tensor | None  # bool as the bias is, True = may not attend, or None
+    hidden: Tensor | None  # bool, True = may not attend, broadcastable as the bias is, or None
     is_minus_infinity: bool  # whether hidden scores were set to minus infinity, not to a large negative number
 
 
@@ -170,14 +173,14 @@ def score_inputs(origin: Provenance | None, block: Block | None) -> ScoreInputs 
 
 
 class _ScoreReplay:
-    """Applies the steps from the product to the scores to its inputs: scales, biases and masks."""
+    """The ScoreInputs of a product, to which the steps that lead to the scores are applied one by one."""
 
     def __init__(self, query: Tensor, key: Tensor, scale: float) -> None:
         self.query, self.key, self.scale = query, key, scale
         self.softcap: float | None = None
         self.bias: Tensor | None = None
         self.hidden: Tensor | None = None
-        self.zero_scores: Tensor | None = None  # where scores are 0 since they were multiplied by a mask
+        self.zero_scores: Tensor | None = None  # True where a mask multiplied scores by 0; None if none did
         self.is_minus_infinity = True
         self._has_tanh = self._has_exp = self._is_shifted = False
 
@@ -201,15 +204,15 @@ class _ScoreReplay:
     def _times(self, factor: Any, *_: Any) -> bool:
         if isinstance(factor, Tensor) and factor.numel() == 1:
             factor = float(factor)
-        is_by_row = not isinstance(factor, Tensor) or factor.shape[2] == 1
-        if self._has_exp:
-            return is_by_row or (_is_binary(factor) and self._fill(factor == 0, -math.inf))
-        if self._is_shifted and not is_by_row:
-            return False
+        is_per_row = not isinstance(factor, Tensor) or factor.shape[2] == 1
+        if self._has_exp:  # dividing by the sum of a row cancels a factor of that row, and a factor of 0 masks a key
+            return is_per_row or (_is_binary(factor) and self._fill(factor == 0, -math.inf))
+        if self._is_shifted and not is_per_row:
+            return False  # it would make the ignored shift differ from key to key
         return self._times_scores(factor)
 
     def _times_scores(self, factor: Any) -> bool:
-        if self._has_tanh:
+        if self._has_tanh:  # c tanh(s) is a softcap of c on the scaled dot product c s
             if isinstance(factor, Tensor) or self.softcap != 1:
                 return False
             self.softcap, self.scale = float(factor), self.scale * float(factor)
@@ -232,7 +235,7 @@ class _ScoreReplay:
         return True
 
     def _shift(self, *_: Any) -> bool:
-        """Ignore what is added to a whole row, since the softmax does."""
+        """Ignore a number added to each score of a row, as the softmax does; False for one added to exponentials."""
         self._is_shifted = True
         return not self._has_exp
 
@@ -243,12 +246,12 @@ class _ScoreReplay:
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
         if self.zero_scores is not None and not bool((self.zero_scores & (added > MAX_MASKING_BIAS)).any()):
-            self.zero_scores = None  # the bias hides these keys anyway
+            self.zero_scores = None  # the bias masks these keys anyway
         self.bias = added if self.bias is None else self.bias + added
         return True
 
     def _fill(self, hidden: Tensor, number: float) -> bool:
-        number = -math.inf if self._has_exp and number == 0 else number
+        number = -math.inf if self._has_exp and number == 0 else number  # an exponential of 0 is a score of -inf
         if number > MAX_MASKING_BIAS:
             return False
         self.hidden = hidden if self.hidden is None else self.hidden | hidden
@@ -294,18 +297,18 @@ class WeighedLayout(NamedTuple):
     def of(
         cls, steps: Sequence[ElementwiseStep], softmax: Softmax, left: Tensor, right: Tensor, out: Tensor
     ) -> WeighedLayout | None:
-        """Return where they lie; None where it is no product of weights and values. Steps: from the softmax to left."""
+        """Return the layout of left @ right = out; None if left holds no weights. Steps: from the softmax to left."""
         block: Block | None = Block.covering(Layout.of(left))
         for step in steps:
             block = block and block.relocate(step.layout, step.source_layout)
-        block = block and block.relocate(softmax.layout, softmax.layout)  # axes along several dimensions are cut there
+        block = block and block.relocate(softmax.layout, softmax.layout)  # cuts axes into the softmax's dimensions
         if block is None:
             return None
-        keys = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
+        key_segments = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
         has_single_key = softmax.layout.shape[softmax.dimension] == 1
-        dimensions = [[dimension for _, dimension, _ in segments or ()] for segments in keys]
+        dimensions = [[dimension for _, dimension, _ in segments or ()] for segments in key_segments]
         if dimensions != ([] if has_single_key else [[softmax.dimension]]):
-            return None
+            return None  # the product does not sum over the keys alone
         queries, leading = _split_queries(_map_dimensions(block, softmax.layout), softmax)
         return cls(softmax, Layout.of(left), Layout.of(right), Layout.of(out), block.offset, queries, leading)
 
@@ -317,45 +320,47 @@ class WeighedLayout(NamedTuple):
         return len(sizes) > 1 and sizes[-1] == 1
 
     def usual_order(self, n_items: int) -> Order:
+        """Return layout.usual_order of the leading axes; with a dimension for a single head, all of them are items."""
         if self.has_single_head_axis:
             return Order(tuple(SubAxis(axis, dim.n, 1) for axis, dim in enumerate(self.leading)))
         return usual_order([dim.n for dim in self.leading], n_items if len(self.softmax.layout.shape) < 4 else 0)
 
     def context(self) -> Block:
-        """Return the whole product, (*axes before the queries, query, d)."""
+        """Return the block of the entire product, (*axes before the queries, query, d)."""
         strides = self.out.stride
         axes = [((dim.n, strides[dim.axis] * dim.step),) for dim in self.leading]
         queries = tuple((dim.n, strides[dim.axis] * dim.step) for dim in self.queries) or ((1, 0),)
         return Block(self.out.offset, (*axes, queries, ((self.out.shape[2], strides[2]),)))
 
     def _dimension_of(self, sub_axis: SubAxis) -> _DimensionMap:
+        """Return the numbers of a leading axis that a sub-axis of it holds."""
         dim, step = self.leading[sub_axis.axis], sub_axis.step
         return dim._replace(n=sub_axis.n, stride=dim.stride * step, step=dim.step * step)
 
     def item_layout(self, order: Order, item: int) -> ItemLayout:
-        """Return where weights, values and context of one item of the batch lie, or of one window, by its number."""
+        """Return where weights, values and context of an item of the batch, or a window, lie; `item` is its number."""
         heads = [self._dimension_of(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
         items = [(self._dimension_of(sub_axis), index) for sub_axis, index in batch_indices(order, item)]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax
 
-        def block_at(offset: int, stride_of: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
+        def block_at(offset: int, stride_of: Callable[[_DimensionMap], int], last_axis: tuple[int, int]) -> Block:
             axes = (tuple((dim.n, stride_of(dim)) for dim in dims) or ((1, 0),) for dims in (heads, self.queries))
-            return Block(offset + sum(index * stride_of(dim) for dim, index in items), (*axes, (last,)))
+            return Block(offset + sum(index * stride_of(dim) for dim, index in items), (*axes, (last_axis,)))
 
-        def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
-            """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
+        def block_of(layout: Layout, axes: tuple[int, int], last_axis: tuple[int, int]) -> Block:
+            """Return the block of a tensor whose dimensions 0 and 1 are these axes of the left factor (-1: neither)."""
             strides = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
-            return block_at(layout.offset, lambda dim: strides.get(dim.axis, 0) * dim.step, last)
+            return block_at(layout.offset, lambda dim: strides.get(dim.axis, 0) * dim.step, last_axis)
 
         key_axis = left.shape[2], softmax.layout.stride[softmax.dimension]
-        in_softmax = block_at(self.offset, lambda dim: dim.stride, key_axis)
+        softmax_block = block_at(self.offset, lambda dim: dim.stride, key_axis)
         has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
         value = block_of(right, (0, -1), (right.shape[2], right.stride[2]))
         return ItemLayout(
             weights=block_of(left, (0, 1), (left.shape[2], left.stride[2])),
             value=Block(value.offset, (value.axes[0], ((right.shape[1], right.stride[1]),), value.axes[2])),
             context=block_of(out, (0, 1), (out.shape[2], out.stride[2])),
-            scores=in_softmax.relocate(softmax.layout, softmax.scores_layout) if has_all_keys else None,
+            scores=softmax_block.relocate(softmax.layout, softmax.scores_layout) if has_all_keys else None,
         )
 
 
@@ -370,6 +375,7 @@ class _DimensionMap(NamedTuple):
 
 
 def _map_dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
+    """Yield the dimensions of the weights along which the left factor's axes 0 and 1 run; block: the factor in them."""
     for axis in (0, 1):
         step = 1
         for n, stride in reversed(block.axes[axis]):
@@ -382,9 +388,9 @@ def _map_dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
 def _split_queries(dims: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
     """Return the dimensions of the queries, and the other ones, outermost first."""
     ordered = sorted(dims, key=lambda mapped: (mapped.dimension, -mapped.stride))
-    before = softmax.dimension - 1
-    if before >= 0 and softmax.layout.shape[before] == 1:
+    query_dimension = softmax.dimension - 1
+    if query_dimension >= 0 and softmax.layout.shape[query_dimension] == 1:
         return [], ordered
     candidates = [mapped for mapped in ordered if mapped.axis == 1]
-    chosen = [mapped for mapped in candidates if mapped.dimension == before] or candidates[-1:]
-    return chosen, [mapped for mapped in ordered if mapped not in chosen]
+    queries = [mapped for mapped in candidates if mapped.dimension == query_dimension] or candidates[-1:]
+    return queries, [mapped for mapped in ordered if mapped not in queries]
