@@ -1,9 +1,9 @@
 """The questions of a page: each opens an experiment on a screen of its own; in a lecture, the list of a page's screens.
 
-An experiment is a file, pages/NAME/experiments/SLUG.py, with three functions: draw_input() draws what one changes and
-returns what it comes to; answer() takes that and returns the answer, a sentence of Markdown with the visitor's numbers
-where it can ("" = the drawing says it); draw() takes it, too, and draws what shows it. Its question stands in the
-page's entry.toml.
+An experiment is a file, pages/NAME/experiments/SLUG.py, with three functions: draw_input() draws what a visitor changes
+and returns what is computed from it; answer() gets that and returns the answer, a sentence of Markdown, with the
+visitor's numbers where it can ("" = the drawing says it); draw() gets it, too, and draws what the answer is based on.
+Its question stands in the page's entry.toml.
 """
 
 from __future__ import annotations
@@ -28,64 +28,67 @@ if TYPE_CHECKING:
     from ui.player import Player
 
 MAX_LINKS = 5
-"""Questions that a page links, its first ones; an experiment links others."""
+"""Links below a page's hero, to its first questions."""
 MAX_FURTHER = 11
-"""Links of an experiment: to those that follow it, then to the first."""
+"""Links below an experiment: to the questions that follow its own, then to those before it, from the first."""
 _scroll_to = component("scroll_to")
 
 
 @lru_cache
 def experiments_of(name: str) -> dict[str, Any]:
-    """Return the experiments of a page by their slugs: all are imported at once, since each may declare fields."""
+    """Return the modules of a page's experiments by their slugs.
+
+    All are imported at once: each may declare fields, which have to be there when the address is read.
+    """
     return {slug: import_module(f"pages.{name}.experiments.{slug}") for slug, *_ in entry_of(name).questions}
 
 
 def draw_experiment(name: str, *, players: tuple[Player, ...] = (), beat: float | None = None) -> bool:
-    """Draw the experiment of the question that is open in place of its page; return whether there is one.
+    """Draw the experiment of a page's open question; False = no question is open, and the page is to draw itself.
 
-    It runs again after each `beat`, in seconds; None = it does not.
+    For `players` and `beat`, see draw_fragment.
     """
     experiments, question = experiments_of(name), open_question(name)
     if question is None:
         return False
     if LECTURE.value:
         _hide_above()
-        _choose_screen(name)
+        _draw_screen_choice(name)
     with st.container(key="experiment"):
         if not LECTURE.value:
-            title = entry_of(name).title
-            st.button(title, f"{name}_back", icon=":material/arrow_back:", type="tertiary", on_click=_open(name, ""))
+            title, on_click = entry_of(name).title, partial(_on_link, name, "")
+            st.button(title, f"{name}_back", icon=":material/arrow_back:", type="tertiary", on_click=on_click)
         st.title(question.text, anchor=False)
         draw_fragment(_draw_experiment, experiments[question.slug], players=players, beat=beat)
     if not LECTURE.value:
         _scroll_to(key=f"{name}_{question.slug}_scroll", data={"key": "experiment", "block": "start"})
         questions = entry_of(name).questions
-        number = questions.index(question)
-        _draw_links(name, [*questions[number + 1 :], *questions[:number]][:MAX_FURTHER])
+        index = questions.index(question)
+        _draw_links(name, [*questions[index + 1 :], *questions[:index]][:MAX_FURTHER])
     return True
 
 
 def _draw_experiment(experiment: Any) -> None:
-    above = st.container(key="experiment_answer")
+    answer_container = st.container(key="experiment_answer")  # above the inputs, on which the answer depends
     inputs = experiment.draw_input()
     if answer := experiment.answer(inputs):
-        with above:
+        with answer_container:
             paragraph(answer)
     experiment.draw(inputs)
 
 
 def page_questions(name: str, numbers: Callable[[], None] | None, *, players: tuple[Player, ...] = ()) -> None:
-    """Draw what stands below a page's hero: all the numbers, None = it has none, and links to its questions.
+    """Draw what stands below a page's hero: what `numbers` draws, None = no numbers, and links to its questions.
 
-    In a lecture, all the numbers are a screen of their own, and a list of the screens takes the links' place.
+    In a lecture, the numbers are a separate screen, and a list of the page's screens replaces the links.
     """
     if LECTURE.value:
-        draw = numbers if OPEN_QUESTION[name].value == NUMBERS else None
-        if draw:
+        draw_open_screen = numbers if OPEN_QUESTION[name].value == NUMBERS else None
+        if draw_open_screen:
             _hide_above()
-        _choose_screen(name)
-        if draw:
-            draw_fragment(draw, players=players)
+        _draw_screen_choice(name)
+        if draw_open_screen:
+            draw_fragment(draw_open_screen, players=players)
         return
     OPEN_QUESTION[name].reset()
     if numbers:
@@ -98,36 +101,34 @@ def page_questions(name: str, numbers: Callable[[], None] | None, *, players: tu
 def _draw_links(name: str, questions: Sequence[PageQuestion]) -> None:
     with st.container(key="questions", gap=None):
         for slug, text, _ in questions:
-            icon = ":material/arrow_forward:"
-            st.button(text, f"{name}_question_{slug}", icon=icon, type="tertiary", on_click=_open(name, slug))
+            icon, on_click = ":material/arrow_forward:", partial(_on_link, name, slug)
+            st.button(text, f"{name}_question_{slug}", icon=icon, type="tertiary", on_click=on_click)
 
 
-def _open(name: str, slug: str) -> Callable[[], None]:
-    def act() -> None:
-        PLAYING.value = ""
-        OPEN_QUESTION[name].value = slug
-        st.rerun()  # the whole page: an experiment has a heading of its own
-
-    return act
+def _on_link(name: str, slug: str) -> None:
+    """Open a question of a page, "" = go back to the page itself; a player that plays is stopped."""
+    PLAYING.value = ""
+    OPEN_QUESTION[name].value = slug
+    st.rerun()  # the whole page: an experiment has a heading of its own
 
 
-def _choose_screen(name: str) -> None:
-    """Draw the list of a page's screens."""
+def _draw_screen_choice(name: str) -> None:
+    """Draw the list of a page's screens in a lecture, of which one is open."""
     entry = entry_of(name)
     labels = {"": entry.title} | {slug: text for slug, text, _ in entry.questions}
     if entry.has_numbers:
         labels[NUMBERS] = "All the numbers"
     with st.container(key=SCREENS):
-        on_change = partial(_on_screen, name)
+        on_change = partial(_on_choose_screen, name)
         single_choice("Screen", OPEN_QUESTION[name], labels, label_visibility="collapsed", on_change=on_change)
 
 
 def _hide_above() -> None:
-    """Hide what stands above a screen that is not the first, see lecture.css."""
+    """Mark where an open screen begins: lecture.css hides what stands above the mark, such as the page's hero."""
     st.html('<span class="screen"></span>')
 
 
-def _on_screen(name: str) -> None:
+def _on_choose_screen(name: str) -> None:
     """Undo the page's surprise once the lecture leaves the first screen."""
     if OPEN_QUESTION[name].value and undo_surprise(name):
         st.rerun()  # the whole page, which reads the restored address

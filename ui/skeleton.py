@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from ui.player import Player
 
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
-"""The seconds between two runs of each fragment, by the name of its function; None = it runs after clicks alone."""
+"""After how many seconds each fragment reruns by itself, by the name of its function; None = after clicks alone."""
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers; read the address, unless app.py has done so.
+    """Begin a page: read the address, unless app.py has done so, and draw the page's heading and its question.
 
-    An open experiment has a heading of its own.
+    While an experiment is open they are left out, since it has its own; in a lecture they stay, and CSS hides them.
     """
     through_app()
     if PAGE.value != name:
@@ -73,30 +73,35 @@ def draw_fragment(
     players: tuple[Player, ...] = (),
     beat: float | None = None,
 ) -> None:
-    """Draw a fragment: it reruns alone after a click in it, and with every beat of a player in it that plays.
+    """Draw a fragment, which reruns alone after a click in it.
 
-    While none plays, it reruns after each `beat`, in seconds; None = it does not. Callbacks can run it by its name, see
-    ui.fragments.
+    While one of its `players` plays, it also reruns by itself, at the player's pace; while none does, every `beat`
+    seconds, None = never. With a `name`, callbacks can rerun it, see ui.fragments.
     """
     if name:
         FRAGMENT_NAMES.value.add(name)
-    was_playing, run = any(player.is_playing for player in players), guarded(draw)
+    draw_guarded = guarded(draw)
+    was_playing = any(player.is_playing for player in players)
     seconds = next((player.seconds for player in players if player.is_playing), beat)
-    seconds_before, CLOCKS.value[draw.__qualname__] = CLOCKS.value.get(draw.__qualname__), seconds
+    seconds_before = CLOCKS.value.get(draw.__qualname__)
+    CLOCKS.value[draw.__qualname__] = seconds
     if seconds_before and seconds is None:
         st.rerun()  # the whole page: nothing else ends a fragment's clock
 
     @wraps(draw)
-    def ticking(*args: Any) -> None:
-        run(*args)
+    def draw_until_player_stops(*args: Any) -> None:
+        draw_guarded(*args)
         if was_playing and not any(player.is_playing for player in players):
-            st.rerun()
+            st.rerun()  # the whole page, which ends the player's clock
 
-    st.fragment(ticking, run_every=seconds, key=name or None)(*args)
+    st.fragment(draw_until_player_stops, run_every=seconds, key=name or None)(*args)
 
 
 def page_body(draw: Callable[[], None]) -> None:
-    """Draw all below a page's heading as one fragment; not in a lecture, where the next click ends a long run."""
+    """Draw all below a page's heading as one fragment.
+
+    In a lecture it is no fragment: a click then reruns the whole page, and so ends a run that takes long.
+    """
     if LECTURE.value:
         draw()
     else:
@@ -104,7 +109,10 @@ def page_body(draw: Callable[[], None]) -> None:
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: its last sentence, links to the pages before and after, the menu of downloads."""
+    """Draw the end of a page: its last sentence, links to the next page and the one before, the menu of downloads.
+
+    By now the page has asked the hall what it asks; if that is nothing, the phones wait.
+    """
     index = PAGES.index(entry)
     pause_idle_hall()
     with st.container(key="page_foot"):
@@ -120,23 +128,25 @@ def foot(entry: PageEntry) -> None:
                 take_along_menu(entry)
 
 
-def _foot_link(direction: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
+def _foot_link(direction: str, entry: PageEntry, icon: str, icon_position: Literal["left", "right"]) -> None:
     with st.container(key=f"page_{direction}", width="content"):
-        st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=side)
+        st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=icon_position)
 
 
 def sidebar() -> None:
+    """Draw what stands in the sidebar below the pages: lecture mode, its controls, and what models compute on."""
     with st.sidebar:
-        lecture_mode(on_change=_open_first_screen if PAGE.value else None)
+        lecture_mode(on_change=_close_question if PAGE.value else None)
         if LECTURE.value:
             hall_corner()
             lecture_controls()
         if is_warm():
-            from ui.computed import describe_compute_device
+            from ui.computed import describe_compute_device  # it imports PyTorch
 
             st.caption(describe_compute_device())
 
 
-def _open_first_screen() -> None:
+def _close_question() -> None:
+    """Bring the visitor back from an experiment to the page's hero, a lecture's first screen."""
     if PAGE.value in OPEN_QUESTION:
         OPEN_QUESTION[PAGE.value].reset()

@@ -19,7 +19,7 @@ from ui.old_addresses import current_address
 
 Value = TypeVar("Value")
 FOLLOWED_ADDRESS, PARSED_KEYS, BAD_VALUES, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
-"""Session keys: the address on arrival, which fields have parsed it, its invalid values, which fields code has set."""
+"""Session keys: of the address on arrival, fields that have parsed it, its invalid values, fields that code has set."""
 APP = ""  # in place of a page's name: for fields that all pages have
 MAX_PLAIN_LETTERS = 600  # texts up to this many letters stand in the address as they are; longer ones are packed
 BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
@@ -28,7 +28,9 @@ _FIELDS: dict[str, dict[str, Field]] = {}
 
 
 class Field(Generic[Value]):
-    """One value that a visitor can set on a page, declared once, in a module. It is kept over reruns and other pages.
+    """One value that a visitor can set on a page, declared once, in a module.
+
+    The session keeps it from run to run, also while the visitor is on other pages.
 
     Args:
         page: the page, see PageEntry.name; APP = all; "model_other" = the page "model", and in its address the field's
@@ -61,7 +63,7 @@ class Field(Generic[Value]):
 
     @property
     def key(self) -> str:
-        """Its key in the session, which has a value from now on; for the widget that sets the field."""
+        """Its key in the session, for the widget that sets the field; from now on the session has a value for it."""
         if self._key not in st.session_state:
             st.session_state[self._key] = self._initial_value()
         return self._key
@@ -90,12 +92,13 @@ class Field(Generic[Value]):
         """Draw a widget that sets the field, such as st.slider, and return its value."""
         if self._key in st.session_state.get(SET_KEYS, ()):
             st.session_state[SET_KEYS].discard(self._key)
-            # Streamlit does not send the browser an empty value that a callback set before it reran a fragment
+            # set it again, in the run: an empty value that a callback set before it reran a fragment Streamlit does not
+            # send the browser
             st.session_state[self._key] = self.value
         return draw(label, *args, key=self.key, persist_state="session", **kwargs)
 
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
-        """Return the value; if it is none of the options, set it to `otherwise` or else to the first of them."""
+        """Return the value; if it is none of the options, set it to `otherwise` if that is one, else to the first."""
         fallback = options[0] if otherwise is None or otherwise not in options else otherwise
         return self._clamp(lambda value: value if value in options else fallback)
 
@@ -104,14 +107,17 @@ class Field(Generic[Value]):
         return self._clamp(lambda value: max(lowest, min(highest, value)))
 
     def set_default(self, value: Value) -> None:
-        """Set a default that is computed in the run, and the field to it unless the address has a value."""
+        """Set a default that is computed in the run, and the field to it unless the address has a value to parse."""
         state = st.session_state
         state[self._default_key] = _copy(value)
-        is_in_address = self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ())
-        state[self._key] = self._initial_value() if is_in_address else value
+        must_parse = self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ())
+        state[self._key] = self._initial_value() if must_parse else value
 
     def suggest(self, value: Value) -> None:
-        """Set a default that is computed in the run; the first time, also the field to it if nobody has set it."""
+        """Set a default that is computed in the run.
+
+        The first time, the field is set to it, too, if its value is still the declared default.
+        """
         had_default = self.has_set_default
         st.session_state[self._default_key] = _copy(value)
         if not had_default and _is_equal(self.value, self.default):
@@ -127,7 +133,7 @@ class Field(Generic[Value]):
         self.restore_default()
 
     def restore_default(self) -> None:
-        """Restore the declared default, so that the address has the value even if nobody chose it."""
+        """Restore the declared default; the address then has the value if it differs, even if nobody chose it."""
         st.session_state.pop(self._default_key, None)
 
     def encode(self) -> str:
@@ -139,16 +145,19 @@ class Field(Generic[Value]):
         except BAD_VALUE_ERRORS:  # such as an infinite number in a table
             return ""
 
-    def _clamp(self, clamped: Callable[[Any], Any]) -> Value:
-        """Set the field to its clamped value; the address leaves it out if it is the declared default, clamped."""
+    def _clamp(self, fit: Callable[[Any], Any]) -> Value:
+        """Set the field to what `fit` makes of its value, and return that.
+
+        If the value was the declared default, nobody chose it, and the address leaves out what becomes of it.
+        """
         state, before = st.session_state, self.value
-        value, default = clamped(before), clamped(self.default)
+        value, default = fit(before), fit(self.default)
         is_changed = not _is_equal(value, before)
         if _is_equal(before, self.default):
             if is_changed:
-                state[self._default_key] = value  # nobody chose it: the address leaves it out
+                state[self._default_key] = value  # the address leaves it out
         elif self.has_set_default and _is_equal(before, state[self._default_key]) and not _is_equal(value, default):
-            self.restore_default()
+            self.restore_default()  # it was the default made to fit, which would now be another: the address has it
         elif is_changed:
             self._note_bad_value()
         if is_changed:
@@ -156,6 +165,7 @@ class Field(Generic[Value]):
         return value
 
     def _initial_value(self) -> Value:
+        """Return the value in the address, which is parsed once after each arrival, or else the default."""
         state = st.session_state
         may_parse = self._key not in state.setdefault(PARSED_KEYS, set())
         state[PARSED_KEYS].add(self._key)
@@ -168,7 +178,7 @@ class Field(Generic[Value]):
             return _copy(default)
 
     def _note_bad_value(self) -> None:
-        """Note that its value in the address is invalid, which the visitor reads once, on arrival."""
+        """Note that its value in the address is invalid, which show_link_faults says once."""
         text = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
         if text and st.session_state.get(BAD_VALUES) is not None:
             st.session_state[BAD_VALUES][self.address] = text
@@ -185,7 +195,10 @@ def _is_equal(first: Any, second: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """Return a value as text for an address: bools as 1 or 0, whole numbers with dots between, what is large packed."""
+    """Return a value as text for an address: a bool as 1 or 0, a list of whole numbers with dots between.
+
+    A text of more than MAX_PLAIN_LETTERS is packed, and so is what is neither text nor number nor such a list.
+    """
     if value is None or isinstance(value, str):
         plain = value or ""
         return pack(plain) if len(plain) > MAX_PLAIN_LETTERS or is_packed(plain) else plain
@@ -197,7 +210,7 @@ def as_text(value: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a text of an address, packed or not; see as_text."""
+    """Return the text that as_text has put into an address, packed or not."""
     plain = unpack(text) if is_packed(text) else text
     if not isinstance(plain, str):
         raise ValueError("what is packed here must be a text")
@@ -205,7 +218,7 @@ def plain_text(text: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Return a whole number of an address, not negative, of at most six digits, so that nobody asks for the impossible.
+    """Return a whole number of an address, not negative; at most six digits, so that nobody asks for the impossible.
 
     Raises:
         ValueError: the text is no such number.
@@ -240,12 +253,12 @@ def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
 
 
 def slugs(**values: Any) -> dict[str, Any]:
-    """Return `parse` and `text` of a Field whose values are labels, each with a lasting slug for the address.
+    """Return the arguments `parse` and `text` of a Field whose values are labels; the address has a slug for each.
 
-    Field(..., **slugs(file=FROM_FILE)) has "file" in the address for the value FROM_FILE.
+    Field(..., **slugs(file=FROM_FILE)) has "file" in the address for the value FROM_FILE. Slugs never change.
     """
-    names = {value: name for name, value in values.items()}
-    return {"parse": values.__getitem__, "text": names.__getitem__}
+    slug_by_value = {value: slug for slug, value in values.items()}
+    return {"parse": values.__getitem__, "text": slug_by_value.__getitem__}
 
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
@@ -253,7 +266,7 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     int: between(-999_999, 999_999),
     float: between(-1e6, 1e6),
     list: whole_numbers,
-    type: whole_numbers,  # the type of `list`, which as a default makes a new one
+    type: whole_numbers,  # the type of `list` itself, the default of fields that begin with a new list
 }
 
 
@@ -284,25 +297,25 @@ def component_message(key: str, name: str) -> Any:
 
 
 def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
-    """Return the selected marks of a chart, each as the fields of the selection."""
+    """Return the selected marks of a chart: of each the data fields that its selection is over, by name."""
     return (component_message(key, "selection") or {}).get(selection) or []
 
 
-def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style: Any) -> Any:
-    """Draw a field's options side by side and return the chosen one, on arrival the first.
+def single_choice(label: str, field: Field[Any], options: Iterable[Any], **kwargs: Any) -> Any:
+    """Draw a field's options side by side and return the chosen one; if its value is none of them, it is the first.
 
-    A mapping has the label of each option; the style is arguments of st.segmented_control.
+    A mapping has the label of each option; `kwargs` are more arguments of st.segmented_control.
     """
     values = list(options)
     if field.value not in values:
         field.clamp_to_options(values)
     if isinstance(options, Mapping):
-        style["format_func"] = options.__getitem__
-    return field.widget(st.segmented_control, label, values, required=True, **style)
+        kwargs["format_func"] = options.__getitem__
+    return field.widget(st.segmented_control, label, values, required=True, **kwargs)
 
 
 def expander(label: str, field: Field[bool]) -> Any:
-    """Return an st.expander whose field keeps it open or closed over other pages."""
+    """Return an st.expander that is open if its field is True; so it stays while the visitor is on other pages."""
     return st.expander(label, **controlled(f"{field.key}_folded", field.value, field.set))
 
 
@@ -318,16 +331,19 @@ def followed_address() -> Mapping[str, str]:
 
 def fields_of(page: str) -> list[Field]:
     """Return the fields in the address of a page, with those that every page has."""
-    return [field for owner in dict.fromkeys((page, APP)) for field in _FIELDS.get(owner, {}).values() if field.address]
+    owners = dict.fromkeys((page, APP))  # each once, also where the page is APP
+    return [field for owner in owners for field in _FIELDS.get(owner, {}).values() if field.address]
 
 
 PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
-"""The page that a visitor is on; the player that goes on by itself."""
+"""The page that a visitor is on; the name of the player that plays. Each "" = none."""
 WRITTEN_ADDRESS = Field[dict[str, str] | None](APP, "address_written", None)
+"""The address as the session has read or written it last."""
 ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_texts", dict)
-"""The texts of the page's fields in the address; always the same dict, which is also read between two runs."""
+"""The texts of the page's fields, however long; in a session always the same dict, which is read between runs, too."""
 IS_BY_HISTORY = Field(APP, "is_by_history", False)  # whether the last change of the address was Back or Forward
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
+"""An address, such as that of an opened session file, which the next run follows in place of the browser's."""
 LEFT_OUT = "without"  # in an address, names the fields that were too long for it
 MAX_ADDRESS_LETTERS = 3_900
 """Letters of an address after the page's name; a link of 4,000 then has room for its server and page."""
@@ -336,16 +352,16 @@ MAX_ADDRESS_LETTERS = 3_900
 def read_address(page: str) -> None:
     """Set the page's fields from its address: on arrival those that it names, after Back and Forward all of them.
 
-    An opened session file is followed the same way. Fields of every page change only if the address names them.
+    An opened session file sets all of them, too. Fields that every page has change only if the address names them.
     """
-    present = st.query_params.to_dict()
+    browser_address = st.query_params.to_dict()
     opened, OPENED_SESSION.value = OPENED_SESSION.value, None
     is_by_history = came_by_history()
-    address = current_address(page, present if opened is None else opened)
+    address = current_address(page, browser_address if opened is None else opened)
     sets_all = is_by_history or opened is not None
     if PAGE.value != page or sets_all:
         follow_address(address)
-        WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = present, "", is_by_history
+        WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = browser_address, "", is_by_history
         for field in fields_of(page):
             if field.address in address or (sets_all and field not in fields_of(APP)):
                 field.reset()
@@ -364,24 +380,25 @@ def write_address() -> None:
     It does nothing while a player plays: Back undoes what a visitor did, not each step of a player. If the address
     becomes too long, the longest fields are left out and named in it.
     """
-    present, page = st.query_params.to_dict(), PAGE.value
+    browser_address, page = st.query_params.to_dict(), PAGE.value
     if PLAYING.value:
         return
     texts, address_texts = encode_fields(page), ADDRESS_TEXTS.value
     address_texts.clear()
     address_texts.update(texts)
-    ours = {field.address for field in fields_of(page)}
-    current = current_address(page, present)
-    address = {name: text for name, text in current.items() if name not in {LEFT_OUT, *ours}} | texts
+    field_names = {field.address for field in fields_of(page)}
+    current = current_address(page, browser_address)  # of it, names that are no field's stay
+    address = {name: text for name, text in current.items() if name not in {LEFT_OUT, *field_names}} | texts
     left_out: list[str] = []
-    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := ours & address.keys()):
+    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := field_names & address.keys()):
         left_out.append(max(removable, key=lambda name: len(address[name])))
         del address[left_out[-1]]
         address[LEFT_OUT] = ".".join(left_out)
-    only_adds, added = present.items() <= address.items(), address.keys() - present.keys()
-    if IS_BY_HISTORY.value and only_adds and added <= {field.address for field in fields_of(APP)}:
-        return  # it adds only fields of all pages to the history's entry: a new one would delete those after it
-    if address != present or address != WRITTEN_ADDRESS.value:  # the browser's may be older than the written one
+    is_extension, new_names = browser_address.items() <= address.items(), address.keys() - browser_address.keys()
+    if IS_BY_HISTORY.value and is_extension and new_names <= {field.address for field in fields_of(APP)}:
+        return  # after Back, fields of all pages alone make no new entry: it would delete those to go forward to
+    # the browser's address may be older than the written one
+    if address != browser_address or address != WRITTEN_ADDRESS.value:
         WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = address, False
         st.query_params.from_dict(address)
 

@@ -34,6 +34,16 @@ HIDDEN_CSS = "{ opacity: 0; visibility: hidden; }"  # of what would give the ans
 _scroll_to = component("scroll_to")
 
 
+def is_guessing(page: str) -> bool:
+    """Return whether a page's surprise waits for a guess."""
+    return TRY_STAGE[page].value == GUESSING
+
+
+def is_answered(page: str) -> bool:
+    """Return whether the outcome of a page's surprise is shown, after a guess or a lecturer's "Reveal"."""
+    return TRY_STAGE[page].value not in (NOT_TRIED, GUESSING)
+
+
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
     """Ask for one of the options, each with its label; `guess` and what on_guess gets are None while none is chosen."""
     arguments = controlled(key, guess if guess in options else None, on_guess)
@@ -71,7 +81,7 @@ def try_this(page: str, surprise: TryThis) -> None:
     if HAS_ITEM_QUESTION.value:
         return
     stage, outcome = TRY_STAGE[page], (-1, "")
-    if stage.value not in (NOT_TRIED, GUESSING):
+    if is_answered(page):
         outcome = surprise.outcome()
         basis = surprise.question, *surprise.options, *outcome, surprise.subject, encode_fields(page).get("edits")
         if OUTCOME_BASIS.value.setdefault(page, basis) != basis:
@@ -82,7 +92,7 @@ def try_this(page: str, surprise: TryThis) -> None:
             label = f"**Try this**: {surprise.button}"
             arguments = page, surprise, GUESSING
             st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_enter, args=arguments)
-        elif stage.value == GUESSING:
+        elif is_guessing(page):
             _draw_question(page, surprise)
         else:
             _draw_outcome(page, surprise, *outcome)

@@ -12,7 +12,7 @@ from attention_core.inference.scenes import likeliest_answers, question_scene_da
 from attention_core.models.scene_question import SceneAnswer
 from ui.chart import note_picture, picture_address
 from ui.scene import draw_picture_scene
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 NAME = "ask"
 
@@ -47,7 +47,7 @@ def draw_question_scene(
         weights = to_array(look.weights()[0, :-1]).reshape(look.story.key_axis.picture_grid)
         note_picture(partial(overlay, canvas, weights), f"Look {number}, over the drawing")
     data = question_scene_data(shown, answers.equal, n_looks, picture_address(image_png(canvas)))
-    data |= state | {"pad": NAME, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= state | {"pad": NAME, "covered": is_guessing(NAME)}
     if is_changed:
         hidden = looks[0].allowed(0, [0])
         data["learned"] = likeliest_answers(answers.learned)

@@ -16,7 +16,7 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
+from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered
 
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
 MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
@@ -160,8 +160,8 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess at the shape of the whole map; None where no text was read, or another stop is shown."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    index, stage = STOP_INDEX.value, TRY_STAGE[NAME].value
-    fits_stop = stage != NOT_TRIED if index == 0 else index >= LAST_STOP and stage in (NOT_TRIED, GUESSING)
+    is_tried, index = TRY_STAGE[NAME].value != NOT_TRIED, STOP_INDEX.value
+    fits_stop = is_tried if index == 0 else index >= LAST_STOP and not is_answered(NAME)
     if source.text is None or window is None or n < MIN_THIN_RATIO * window or not fits_stop:
         return None
 

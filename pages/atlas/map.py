@@ -24,7 +24,7 @@ from ui.hosting.bounds import SEARCH_LETTERS
 from ui.job_queue import heavy_run
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text, whole_number
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 MAP = "atlas_map"
 MAX_BLOCKS = 512  # along a side of the map when it is saved as a picture
@@ -88,7 +88,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
         "running": is_surveying,
-        "guessing": TRY_STAGE[NAME].value == GUESSING,
+        "guessing": is_guessing(NAME),
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colour": PINK,
         "view": view._asdict(),

@@ -24,7 +24,7 @@ from ui.digits import compare_accuracies, likeliest_digits, remark_on
 from ui.edits import EditList
 from ui.scene import draw_picture_scene
 from ui.state import Field, whole_number
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 NAME, MODEL, PLAIN = "find", "feature-mask", "feature-mean"
 trace_picture = by_model(FeatureMask.trace)
@@ -137,7 +137,7 @@ def draw_find_scene(reading: FindReading, paper: str, *, is_empty: bool) -> None
     data = picture_scene_data([reading.trace], picture, [[("learned query", 0)]], edited, equal)
     data["looks"][0]["asks"] = QUERY_SENTENCE
     data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "note": NOTE, "plays": True}
-    data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty, "covered": is_guessing(NAME)}
     if reading.trace.edits:
         data["learned"] = learned
 

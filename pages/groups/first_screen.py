@@ -19,7 +19,7 @@ from ui.edits import EditList
 from ui.labels import error_markdown
 from ui.player import Stepper
 from ui.state import Field, one_of, single_choice, whole_number
-from ui.try_this import GUESSING, TRY_STAGE, TryThis
+from ui.try_this import TryThis, is_guessing
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
@@ -109,7 +109,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     """Draw what one head says of the locks, and whom the chosen guest looks at; before a guess, the guests alone."""
     names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
     guests = guests_of(trace, numbers, [f"{name} {number}" for name, number in zip(names, numbers, strict=True)])
-    if TRY_STAGE[NAME].value == GUESSING:
+    if is_guessing(NAME):
         guests, looks = [guest._replace(can_open=False, is_opened=False) for guest in guests], np.zeros_like(looks)
     n_opened, n_open, n_alarms = _count(guests)
     st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened</p>')
@@ -144,7 +144,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
     """Return the page's surprise: other guests, drawn at random."""
 
     def invite() -> None:
-        if TRY_STAGE[NAME].value == GUESSING:
+        if is_guessing(NAME):
             return  # they are there, and the question is about them
         while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
             pass

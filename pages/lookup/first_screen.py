@@ -14,7 +14,7 @@ from ui.labels import distinct, error_markdown
 from ui.meaning import meaning_encoder
 from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
+from ui.try_this import TryThis, is_answered, try_this
 
 QUERY_BOX = "lookup_asked"
 BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
@@ -81,9 +81,8 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     """Let a visitor guess what the query finds by meaning instead of spelling, or by spelling instead of meaning."""
     if len(encoders) < 2:
         return
-    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
     (alternative,) = {*COMPARISONS} - {BY.value}
-    present_by, next_by = (alternative, BY.value) if is_tried else (BY.value, alternative)
+    present_by, next_by = (alternative, BY.value) if is_answered(NAME) else (BY.value, alternative)
     rankings_by = {
         by: core.soft_lookup(request.records, request.queries, 1.0, encoders[by]).weights().argsort(1, True).tolist()
         for by in COMPARISONS

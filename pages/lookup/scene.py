@@ -19,7 +19,7 @@ from ui.chart import note_picture
 from ui.edits import WeightsRow
 from ui.layout import grey_out
 from ui.scene import TABLE, SceneChoice, draw_scene, scene_choice
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 MAX_IN_ORDER = 16  # records that keep their places; of more, the heaviest come first
 EVEN = "every record gets the same weight"
@@ -45,7 +45,7 @@ def draw_lookup_scene(lookup: LookUp) -> None:
         "focus": MATCHING.value,
         "note": f"A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}",
         "plays": request.is_present,
-        "covered": TRY_STAGE[NAME].value == GUESSING,
+        "covered": is_guessing(NAME),
         "titles": [escape_hidden(records.keys[key]) for key in order],
     }
     draw_scene(NAME, data, on_choose, TABLE)

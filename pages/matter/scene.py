@@ -15,7 +15,7 @@ from ui.component import component
 from ui.edits import WeightsRow
 from ui.scene import draw_scene, scene_choice
 from ui.state import Field
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
+from ui.try_this import is_answered, is_guessing
 
 NOUNS = ("learned query", "word")
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
@@ -54,9 +54,8 @@ def draw_judged_scene(judgement: Judgement) -> None:
         lambda: bar_table(sentence.labels, columns, colours),
         "Weights: every word's, and how the answer moves when it is deleted",
     )
-    is_guessing = TRY_STAGE[NAME].value == GUESSING
-    HAS_GUESSED.value |= not is_guessing and TRY_STAGE[NAME].value != NOT_TRIED
-    data = judged_data(judgement) | {"plays": True, "covered": is_guessing}
+    HAS_GUESSED.value |= is_answered(NAME)
+    data = judged_data(judgement) | {"plays": True, "covered": is_guessing(NAME)}
     if data["ifRemoved"] and text in GUESSED and not HAS_GUESSED.value:
         data |= {"ifRemoved": None, "note": "", "isAwaited": True}
     draw_scene(NAME, data, on_choose, _judged_words)

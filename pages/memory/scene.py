@@ -7,7 +7,7 @@ from ui import translators as network
 from ui.scene import draw_scene, scene_choice
 from ui.state import Field, one_of
 from ui.translation_scene import translation_data
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
 VECTOR, ATTENTION, EQUAL = "vector", "attention", "equal"
@@ -46,7 +46,7 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
         "query": row,
         "focus": VECTOR if CONTRAST.value == VECTOR or not attentive else ATTENTION,
         "plays": True,
-        "covered": TRY_STAGE[NAME].value == GUESSING,
+        "covered": is_guessing(NAME),
         "axes": None,
         "alsoLost": ", ".join(lost_words(ATTENTIVE, text)),
     }

@@ -15,7 +15,7 @@ from pages.model.one_head import token_view
 from pages.model.scene import draw_head_scene, fits_scene
 from ui.labels import error_markdown
 from ui.model_runs import RunRequest, run_of
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
+from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 QUERY_WORD, CANDIDATES = "it", ("animal", "street", "[CLS]")
@@ -59,7 +59,7 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
 def surprise(run: ModelRun, request: RunRequest | None) -> None:
     """Offer to change a word of the first example, and tell what comes of it."""
     text, tried = _package_text(request), TRY_STAGE[NAME]
-    if text == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
+    if text == FIRST_TEXT and is_answered(NAME):
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
         selection, layers = chosen_layers(run)

@@ -32,7 +32,7 @@ from ui.edits import EditList
 from ui.player import Stepper
 from ui.scene import draw_picture_scene
 from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
+from ui.try_this import is_answered, is_guessing
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -169,7 +169,7 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         "ink": is_ink.int().tolist(),
         "note": f"{EXPLANATIONS[LAYER.value]} {TAKEN_NOTE}",
     }
-    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": TRY_STAGE[NAME].value == GUESSING}
+    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": is_guessing(NAME)}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
         data["learned"] = learned
@@ -256,12 +256,11 @@ def equal_weight() -> str:
 
 def worth_text(layer: str) -> str:
     """Return sentences that compare a layer's accuracy with that of its control, and, once guessed, equal weights'."""
-    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
     cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
     if not all("test_accuracy" in card for card in cards):
         return ""
     accuracy, without = (figure_range(card, "test_accuracy") for card in cards)
-    equal = cards[0].get("test_accuracy_with_uniform_attention") if is_tried else None
+    equal = cards[0].get("test_accuracy_with_uniform_attention") if is_answered(NAME) else None
     verdict = compare_accuracies(without, accuracy)
     with_equal = (
         "" if equal is None else f"; **with every weight equal, {percent(equal)}**: it was trained with its own"

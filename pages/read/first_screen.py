@@ -21,7 +21,7 @@ from ui.chart import note_picture, picture_address
 from ui.layout import grey_out
 from ui.scene import draw_picture_scene
 from ui.state import Field
-from ui.try_this import GUESSING, TRY_STAGE, TryThis
+from ui.try_this import TryThis, is_guessing
 
 COLUMNS = [1.9, 1]
 """A map over the drawing, beside what is said of it."""
@@ -74,7 +74,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]
-    data |= {"covered": TRY_STAGE[NAME].value == GUESSING, "query": LOOK.value % n_looks}
+    data |= {"covered": is_guessing(NAME), "query": LOOK.value % n_looks}
 
     def on_look(look: int) -> None:
         LOOK.value = WALK.field.value = look

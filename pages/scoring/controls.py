@@ -11,7 +11,7 @@ from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vector
 from attention_core.models.scoring_functions import ScoringFunctions
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import TRY_STAGE, is_guessing
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -53,7 +53,7 @@ def on_move() -> None:
         return
     query, *keys = moved["arrows"]
     arranged = Vectors(query, keys)
-    if arranged.text() != VECTORS.value.text() and TRY_STAGE[NAME].value != GUESSING:
+    if arranged.text() != VECTORS.value.text() and not is_guessing(NAME):
         TRY_STAGE[NAME].reset()  # what came of a guess was about other vectors
     VECTORS.value = IN_PLANE.value = arranged
     ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value
@@ -80,7 +80,7 @@ def draw_examples(vectors: Vectors) -> None:
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
-    if TRY_STAGE[NAME].value != GUESSING:  # it says what the guess is about
+    if not is_guessing(NAME):  # it says what the guess is about
         st.caption(vectors.note or "Your own arrangement.")
 
 

@@ -20,7 +20,7 @@ from pages.scoring import controls
 from ui.chart import note_picture
 from ui.edits import WeightsRow
 from ui.scene import scene_choice
-from ui.try_this import GUESSING, TRY_STAGE, TryThis
+from ui.try_this import TryThis, is_guessing
 
 RIVAL_SCORES = ("dot", "L2 distance")
 GUESSED_SCORES = ("dot", "cosine", "L2 distance")
@@ -59,7 +59,7 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
         "bare": vectors.d != 2,
         "parameters": {name: _parameters(trace.score) for name, trace in traces.items()},
     }
-    covered = is_hero and TRY_STAGE[controls.NAME].value == GUESSING
+    covered = is_hero and is_guessing(controls.NAME)
     scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
     if is_hero:
         scene["glosses"] = [REWARDS.get(name, "") for name in names]

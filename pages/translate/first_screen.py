@@ -1,4 +1,4 @@
-"""The first screen: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
+"""The page's hero: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -27,11 +27,12 @@ from ui.skeleton import draw_fragment
 from ui.state import Field, controlled, one_of, widget_value
 from ui.try_this import TRY_STAGE, TryThis
 
-FIRST_CONTRAST = -1  # in place of a row: the first word that only the lower model says
+FIRST_CONTRAST = -1  # in place of a row, until the models have translated: the one that _first_row finds
 EQUAL_WEIGHTS_RANGE = 1e-3  # weights of a word that differ by less count as equal
 
 
 def _parse_models(text: str) -> dict[str, str]:
+    """Return the model in each slot; a slot whose name in the text is missing or unknown gets its first model."""
     names = [*text.split(","), "", ""]
     return {
         slot: name if name in network.TRANSLATORS else network.FIRST[slot]
@@ -48,15 +49,17 @@ MODELS = Field(
     parse=_parse_models,
     text=lambda names: ",".join(names.values()),
 )
+"""The model in each slot: "upper" and "lower", of which the upper one stands first on the page."""
 FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
+"""The slot of the model whose words are stepped through."""
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
 LABELS = network.TRANSLATORS | {"dot": "with attention"}
 SHORT_SENTENCE = 9
-"""Words, marks among them, of a sentence that is called short."""
-MIN_LETTERS = 4  # of a word that is no article
-LONG_CLAUSE = "the black cat is sleeping on the red chair"
-LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
+"""Words, marks among them, up to which a sentence is called short."""
+MIN_LETTERS = 4  # from which on a French word is no article
+LONG_CLAUSE = "the black cat is sleeping on the red chair"  # what makes a short sentence longer
+LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"  # the surprise's sentence, and its cat in French
 
 
 def sentence_input() -> str:
@@ -73,7 +76,7 @@ def _on_sentence() -> None:
 
 
 def longer_sentence() -> TryThis:
-    """Return the page's surprise: of a longer sentence one vector keeps too little."""
+    """Return the page's surprise: one vector keeps too little of a longer sentence."""
 
     def act() -> None:
         words.text_field(network.NAME).value, MODELS.value = LONGER_SENTENCE, network.FIRST
@@ -83,15 +86,16 @@ def longer_sentence() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         names = network.FIRST.values()
-        without, attentive = (
+        single_french, attentive_french = (
             network.changed_translation(name, LONGER_SENTENCE, forced_pieces()).translation.text for name in names
         )
-        has_cat = CAT in without, CAT in attentive
+        has_cat = CAT in single_french, CAT in attentive_french
         option = [(True, False), (False, True), (True, True), (False, False)].index(has_cat)  # as in the options below
         subject = "One vector forgets the cat:" if has_cat == (False, True) else "One vector:"
         return (
             option,
-            f"{subject}{english_gloss(without)} *{without}* Attention:{english_gloss(attentive)} *{attentive}*",
+            f"{subject}{english_gloss(single_french)} *{single_french}* "
+            f"Attention:{english_gloss(attentive_french)} *{attentive_french}*",
         )
 
     if (words.text_field(network.NAME).value, MODELS.value) != (LONGER_SENTENCE, network.FIRST):
@@ -108,12 +112,12 @@ def longer_sentence() -> TryThis:
 
 
 def english_gloss(french: str) -> str:
-    """Return what a translation of an example says in English, in quotation marks; "" where it is not known."""
+    """Return what a translation of an example says in English, quoted, behind a space; "" where it is not known."""
     return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
 
 
 def translate_with_models(text: str) -> dict[str, TracedTranslation]:
-    """Return what the chosen models that load make of a sentence, by slot; the present word becomes one of theirs."""
+    """Return what the chosen models that load make of a sentence, by slot; set the present word to one of theirs."""
     models = {
         slot: network.changed_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
@@ -148,7 +152,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
             )
         for slot in network.FIRST:
             _draw_model(slot, text, models)
-        if _is_nothing_lost(text, models):
+        if _is_short_and_sound(text, models):
             with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
                 st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
                 st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
@@ -160,23 +164,23 @@ def draw_scene(models: Mapping[str, TracedTranslation], text: str) -> Sequence[i
     rows = _stop_rows(models) if models else ()
     if models:
         if WORDS.is_playing:
-            draw_fragment(_follow_play, rows, players=(WORDS,))
+            draw_fragment(_play_on, rows, players=(WORDS,))
         draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
     return rows
 
 
-def _is_nothing_lost(text: str, models: Mapping[str, TracedTranslation]) -> bool:
-    """Return whether a sentence is so short that neither model loses anything of it."""
+def _is_short_and_sound(text: str, models: Mapping[str, TracedTranslation]) -> bool:
+    """Return whether a sentence is short, and both models translate it without losing or adding anything."""
     is_short = len(english_words(text)) <= SHORT_SENTENCE
     return is_short and len(models) == 2 and all(is_sound(traced, text) for traced in models.values())
 
 
 def lengthened(text: str) -> str:
-    """Return a sentence with a clause at its end, or a question behind a clause."""
-    words = text.rstrip(" .!")
-    if words.endswith("?"):
-        return f"{LONG_CLAUSE[0].upper()}{LONG_CLAUSE[1:]}, but {words[:1].lower()}{words[1:]}"
-    return f"{words}, and {LONG_CLAUSE}."
+    """Return a sentence with LONG_CLAUSE behind it or, if it is a question, before it."""
+    sentence = text.rstrip(" .!")
+    if sentence.endswith("?"):
+        return f"{LONG_CLAUSE[0].upper()}{LONG_CLAUSE[1:]}, but {sentence[:1].lower()}{sentence[1:]}"
+    return f"{sentence}, and {LONG_CLAUSE}."
 
 
 def _lengthen(text: str) -> None:
@@ -189,7 +193,7 @@ def choose_model(
     labels: Mapping[str, str] = network.TRANSLATORS,
     visibility: Visibility = "collapsed",
 ) -> None:
-    """Draw the choice of the model in a slot, among those with labels."""
+    """Draw the choice of the model in a slot; `labels` has those on offer."""
     st.segmented_control(
         f"Model in the {slot} place",
         list(labels),
@@ -207,18 +211,20 @@ def choose_model(
 
 
 def stepped_model(models: Mapping[str, TracedTranslation]) -> TracedTranslation:
-    """Return the model whose words are stepped through."""
+    """Return the translation whose words are stepped through."""
     return models[stepped_slot(models)]
 
 
 def stepped_slot(models: Mapping[str, TracedTranslation]) -> str:
+    """Return the slot of that translation: the one in focus, if its model loads."""
     return FOCUS.value if FOCUS.value in models else next(iter(models))
 
 
-def _follow_play(rows: Sequence[int]) -> None:
-    row = WORD.value
+def _play_on(rows: Sequence[int]) -> None:
+    """Go to the next word if it is due; a fragment that draws nothing."""
+    row_before = WORD.value
     WORDS.advance_if_due(rows)
-    if row != WORD.value or not WORDS.is_playing:
+    if row_before != WORD.value or not WORDS.is_playing:
         st.rerun()  # the rest of the page follows the word
 
 
@@ -230,48 +236,52 @@ def _unique_rows(models: Mapping[str, TracedTranslation], slot: str) -> list[int
 
 
 def _first_row(models: Mapping[str, TracedTranslation], text: str) -> int:
-    """Return the row to begin with: of an example what only one model says, else what stands in another order, or long.
+    """Return the row to begin with: of an example, the first word that only the lower model says.
 
-    A sentence of one's own begins with no article.
+    Else the word that looks back farthest. If none does, the longest of those that only the lower model says, articles
+    left out, or the longest of all.
     """
-    traced, unique = stepped_model(models), _unique_rows(models, "lower")
-    if unique and text in TRANSLATE.values():
-        return unique[0]
+    traced, unique_rows = stepped_model(models), _unique_rows(models, "lower")
+    if unique_rows and text in TRANSLATE.values():
+        return unique_rows[0]
     lengths = [len(french) for french in traced.view.target[:-1]]
-    rows = [row for row in unique if lengths[row] >= MIN_LETTERS] or range(len(lengths))
+    rows = [row for row in unique_rows if lengths[row] >= MIN_LETTERS] or range(len(lengths))
     return _reordered_row(traced, text) or max(rows, key=lengths.__getitem__, default=0)
 
 
 def _reordered_row(traced: TracedTranslation, text: str) -> int:
-    """Return the row of the word that looks farthest back, at what it means, by where the one before looks; or 0."""
-    heaviest, glosses = traced.view.weights.argmax(1).tolist(), word_glosses(traced, text)
-    back = {
-        row: heaviest[row - 1] - key
-        for row, key in enumerate(heaviest)
-        if row and key < heaviest[row - 1] and traced.view.source[key].lower() == glosses[row].lower()
+    """Return the row of the word that French puts in another order, such as an adjective behind its noun; 0 = none.
+
+    It looks at what it means, which in English stands before what the previous word looks at; of several words, at the
+    greatest distance.
+    """
+    heaviest_keys, glosses = traced.view.weights.argmax(1).tolist(), word_glosses(traced, text)
+    steps_back = {
+        row: heaviest_keys[row - 1] - key
+        for row, key in enumerate(heaviest_keys)
+        if row and key < heaviest_keys[row - 1] and traced.view.source[key].lower() == glosses[row].lower()
     }
-    return max(back, key=back.__getitem__, default=0)
+    return max(steps_back, key=steps_back.__getitem__, default=0)
 
 
 def _stop_rows(models: Mapping[str, TracedTranslation]) -> Sequence[int]:
-    """Return the rows at which stepping stops: all; in a lecture the present one and those that show something.
+    """Return the rows at which stepping stops: all, but in a lecture the present one and those that show something.
 
-    These are the words that only the stepped model says, and those that look back, at an earlier source word than the
+    These are words that only the stepped model says, and words that look back: at an earlier source word than the
     target word before them does.
     """
     slot = stepped_slot(models)
-    heaviest = models[slot].view.weights.argmax(1).tolist()
+    heaviest_keys = models[slot].view.weights.argmax(1).tolist()
     if not LECTURE.value:
-        return range(len(heaviest))
-    backward_rows = (row for row in range(1, len(heaviest)) if heaviest[row] < heaviest[row - 1])
+        return range(len(heaviest_keys))
+    backward_rows = (row for row in range(1, len(heaviest_keys)) if heaviest_keys[row] < heaviest_keys[row - 1])
     return sorted({WORD.value, *_unique_rows(models, slot), *backward_rows})
 
 
 def _headline(models: Mapping[str, TracedTranslation], slot: str, text: str) -> str:
-    """Return Markdown on a model's translation.
+    """Return Markdown on a model's translation: how much of its French is given, then what _describe_word returns.
 
-    Whether its French is given; what it lost or, where it may look back, what the present word looks at; how long its
-    network was trained, if not as long as the other one.
+    Last comes how long the model was trained, unless both were trained equally long.
     """
     traced = models[slot]
     is_equally_trained = len({network.passes(model.translator) for model in models.values()}) == 1
@@ -280,6 +290,7 @@ def _headline(models: Mapping[str, TracedTranslation], slot: str, text: str) -> 
 
 
 def _describe_word(traced: TracedTranslation, text: str) -> str:
+    """Return what the present word looks at; of a model without attention, what it lost of the sentence."""
     view, row = traced.view, min(WORD.value, len(traced.view.target) - 1)
     if view.is_single:
         lost_words = LOST.get((text, traced.translation.text)) if not traced.forced else None

@@ -8,7 +8,7 @@ from pages.translate.forcing import WORD, change_arc, n_forced_words
 from ui import translators as network
 from ui.scene import SceneChoice, draw_scene, scene_choice
 from ui.translation_scene import translation_data
-from ui.try_this import GUESSING, TRY_STAGE
+from ui.try_this import is_guessing
 
 NAME = f"{network.NAME}_pair"
 EVEN = "every French word looks at all English words alike"
@@ -30,7 +30,7 @@ def draw_translation_scene(
         "focus": "vector" if models[focus].view.is_single else "attention",
         "forced": n_forced_words(traced),
         "plays": True,
-        "covered": TRY_STAGE[network.NAME].value == GUESSING,
+        "covered": is_guessing(network.NAME),
     }
     if attentive_slot != focus:
         data["axes"] = None  # the steps below are those of another trace

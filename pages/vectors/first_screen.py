@@ -22,7 +22,7 @@ from ui.labels import explain
 from ui.player import step_of
 from ui.scene import scene_choice
 from ui.state import Field
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
+from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_guessing
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
@@ -79,7 +79,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace, *, can_cover: bool = Fal
         "isTurned": are_queries_turned(problem),
         "subject": workbench.LOADED.value,
     }
-    covered = can_cover and TRY_STAGE[NAME].value == GUESSING
+    covered = can_cover and is_guessing(NAME)
     scene = pairs_scene(trace) | {"query": chosen_cell(step_of(trace, "weights"))[0], "plays": True, "covered": covered}
     PLANE.draw(arrows, data | live_numbers(problem, trace), on_drag, scene, partial(on_choose, problem, trace))
 

@@ -6,7 +6,7 @@ from pages.vectors.numbers import draw_numbers
 from pages.vectors.tables import FIRST, NAME, PRESET, STEPS
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
-from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, try_this
+from ui.try_this import TRY_STAGE, is_answered, try_this
 
 
 def workbench() -> None:
@@ -14,7 +14,7 @@ def workbench() -> None:
     if draw_experiment(NAME):
         return
     bench = draw_workbench()
-    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not screen.has_moved_input(bench.problem):
+    if is_answered(NAME) and not screen.has_moved_input(bench.problem):
         TRY_STAGE[NAME].reset()  # its answer is about x1 where it was moved to
     if PRESET.value == FIRST:
         try_this(NAME, screen.MOVE_INPUT)

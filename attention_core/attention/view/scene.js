@@ -1,6 +1,11 @@
-// A scene: how one query asks keys, gets scores, makes them weights, takes values, and what comes of it. Words and places stay
-// while that happens; once on arrival, then it rests and belongs to the visitor, who takes another query, crosses a key out
-// or drags its column. `tell` hears of that: { row }, { row, cut, weight }, { even } or { focus }.
+// A scene: how one query asks keys, gets scores, makes them weights, takes values, and what comes of it. Words stay where they
+// are while that plays, once on arrival. Then it rests, and the visitor chooses another query, crosses a key out or drags its
+// column. `tell` gets a message of it: { row }, { row, cut }, { row, cut, weight }, { row, focus, even } or { row, reset }.
+//
+// What a scene notes: `row`, the present query; `local`, a change that the server has not answered yet, { key, weight };
+// `isEven`, whether all weights are equal; `isApart`, whether the picture of one vector is in place of that of attention, and
+// `fade`, since when one turns into the other, 0 = it does not; `weights`, as they are drawn; `held`, the key whose column is
+// dragged; `middle`, where the box is.
 import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
 import { percentsOf, SceneDrawing, tonesOn, wholePercent } from "./scene_drawing.js";
 import { ScenePlayer } from "./scene_player.js";
@@ -9,15 +14,21 @@ import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
 const MORPH = 600;  // milliseconds of a change
-const KEY_STEP = 0.05, MOVED = 4, MOST = 0.985, LEAST_HINT = 0.15, QUICK = 2.5;  // times as fast plays what a visitor has typed
+const KEY_STEP = 0.05;  // by which an arrow key changes a weight
+const MIN_DRAG = 4;  // pixels from which on a column counts as dragged
+const MAX_WEIGHT = 0.985;  // to which a column can be dragged
+const MIN_HINT_WEIGHT = 0.15;  // of a column that shows that it can be dragged
+const QUICK = 2.5;  // times as fast plays what a visitor has typed
 
 const END = "end";
-const shown = (label) => (label === END ? "(end)" : label);
+const textOf = (label) => (label === END ? "(end)" : label);
+// Whether a text has neither letter nor digit.
 const isMark = (text) => !/[\p{L}\p{N}]/u.test(text);
 
-// The context of numbers of values: each times its weight.
+// The context: the sum of the values, each times its weight.
 export const mixtureOf = (values, weights) => values[0].map((_, at) => values.reduce((sum, row, index) => sum + weights[index] * row[at], 0));
 
+// Puts a word where a layout has it, in letters of a size.
 export const placeWord = (node, { x, y, w, h }, size) => {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
 };
@@ -32,19 +43,21 @@ export class SceneView extends ScenePlayer {
     this.switch = make(this.bar, "div", { class: "switch", role: "group", "aria-label": "What is handed over" });
   }
 
+  // Takes what Python sends. What has new words is built anew; it plays if its keys are new, or a guess has just been made.
+  // Else it rests, and weights and answer change to the new ones.
   adopt(data, tell) {
     if (!this.hears(data, tell) || !isNew(this, data)) return;
     const isFirst = !this.data, before = this.data, { root } = this;
     if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
-    const wordsOf = ({ keys, queries, values, vector, equal, isEdited, ifRemoved }) => String([keys, queries, values, vector?.words, ...[equal, isEdited, ifRemoved].map(Boolean)]);
-    const isSameWords = before && wordsOf(before) === wordsOf(data);
+    const builtFrom = ({ keys, queries, values, vector, equal, isEdited, ifRemoved }) => String([keys, queries, values, vector?.words, ...[equal, isEdited, ifRemoved].map(Boolean)]);
+    const isBuilt = before && builtFrom(before) === builtFrom(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
     this.timeline = new Timeline(STEP_NAMES.filter((name) => this.hasStep(name)), this.stepTitles);
-    if (!isSameWords) keepFocus(root, () => this.build());
-    const isRevealed = this.cover(data.covered), isAnew = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
-    const plays = isRevealed || (isAnew && data.plays && data.focus !== "vector");
+    if (!isBuilt) keepFocus(root, () => this.build());
+    const isRevealed = this.cover(data.covered), isNewText = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
+    const plays = isRevealed || (isNewText && data.plays && data.focus !== "vector");
     this.pace = isFirst || isRevealed ? 1 : QUICK;
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
@@ -53,21 +66,21 @@ export class SceneView extends ScenePlayer {
       else this.playOnArrival();
       return;
     }
-    if (!isSameWords) {
+    if (!isBuilt) {
       this.stop();
       this.stopMorph?.();
       if (!data.before) this.weights = this.targetWeights();
     }
-    this.contrast(data.focus === "vector", !isSameWords);
+    this.contrast(data.focus === "vector", !isBuilt);
     this.turn();
-    if (isSameWords || data.before) this.change();
+    if (isBuilt || data.before) this.change();
     else this.draw();
   }
 
   stripNote() {
-    const { numbers } = this.data, [, ofKey] = numbers?.sizes ?? [];
-    const shownOf = numbers && ofKey > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${ofKey} numbers` : "its numbers";
-    return numbers ? `A strip is a vector: ${shownOf}, orange above 0, blue below.` : "";
+    const { numbers } = this.data, [, keySize] = numbers?.sizes ?? [];
+    const drawnNumbers = numbers && keySize > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${keySize} numbers` : "its numbers";
+    return numbers ? `A strip is a vector: ${drawnNumbers}, orange above 0, blue below.` : "";
   }
 
   hasStep(name) {
@@ -76,20 +89,20 @@ export class SceneView extends ScenePlayer {
     return Boolean(weights) && (name === "says" ? Boolean(answers) : ["asks", "scores", "softmax", "takes"].includes(name));
   }
 
-  // Anew: words, columns, steps and switch.
+  // Builds words, grips of columns, steps and switch anew.
   build() {
     const { keys, queries, vector, weights } = this.data, canChange = (this.canChange = Boolean(this.data.canChange && weights));
     Object.assign(this, { written: null, names: keys.map((key, index) => this.nameOf(key, index)) });
     this.words.replaceChildren();
     this.keys = keys.map((label) => {
       const node = make(this.words, canChange ? "button" : "span", "key");
-      make(node, "span", label === END ? "label" : "", shown(label));
+      make(node, "span", label === END ? "label" : "", textOf(label));
       return node;
     });
     this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
-    this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, shown(label)));
+    this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, textOf(label)));
     for (const [nodes, joined] of [[this.keys, this.data.joinedKeys], [this.queries, this.data.joinedQueries]]) this.glue(nodes, joined);
-    this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", shown(label)));
+    this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", textOf(label)));
     this.glosses = this.glossesOf(this.data.glosses);
     this.otherGlosses = this.glossesOf(vector?.glosses);
     inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
@@ -100,7 +113,7 @@ export class SceneView extends ScenePlayer {
     this.layOut();
   }
 
-  // Tokens of one word are one: those joined go on with the one before.
+  // Tokens of one word are drawn as one; `joined` are the indices of those that go on with the token before.
   glue(nodes, joined = []) {
     nodes.forEach((node, index) => {
       const [isJoined, goesOn] = [joined.includes(index), joined.includes(index + 1)];
@@ -108,19 +121,19 @@ export class SceneView extends ScenePlayer {
     });
   }
 
-  // What captions call the keys: a piece of a word is told with the word.
+  // What captions, which add the outer quotation marks, call a key: a piece of a word comes with its word, “po” in “port”.
   nameOf(key, index) {
     const { keys, joinedKeys: joined = [] } = this.data;
     let [first, end] = [index, index + 1];
     while (joined.includes(first)) first--;
     while (joined.includes(end)) end++;
-    return end - first > 1 ? `${key}” in “${keys.slice(first, end).join("")}` : shown(key);
+    return end - first > 1 ? `${key}” in “${keys.slice(first, end).join("")}` : textOf(key);
   }
 
   // What words mean, below them.
   glossesOf(texts) { return (texts ?? []).map((text) => make(this.words, "span", { class: "gloss", lang: "en" }, text)); }
 
-  // Whether what is without attention comes first.
+  // Whether a picture without attention comes first, such as that of one vector.
   hasContrast() { return this.timeline.steps[0].name !== "asks"; }
 
   buildSwitch() {
@@ -137,11 +150,12 @@ export class SceneView extends ScenePlayer {
     });
   }
 
-  // What is pointed at is lit in all views of the trace; a query may stand for several.
-  look(side, index, event) {
+  // What is pointed at, on axis 0 a query, on axis 1 a key, is lit in all views of the trace. A query of the scene may be several
+  // of the trace, as a word of several tokens is: `firsts` has the first of each.
+  look(axis, index, event) {
     const { axes, firsts } = this.data;
     if (index === null) this.pointed.leave(event);
-    else if (axes) this.pointed.look([[axes[side], side ? index : firsts[index]]]);
+    else if (axes) this.pointed.look([[axes[axis], axis ? index : firsts[index]]]);
   }
 
   light(places) {
@@ -153,30 +167,31 @@ export class SceneView extends ScenePlayer {
     this.queries.forEach((node, index) => node.classList.toggle("lit", index === row));
   }
 
+  // What a visitor drags, or moves with the arrow keys, to change a key's weight.
   gripOf(index) {
     const node = make(this.words, "div", { class: "grip", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 100 });
-    let start, from;
+    let startPoint, startWeight;
     dragged(node, {
-      begin: (event) => { this.finish(); [start, from] = [this.pointOf(event), this.weights[index]]; },
+      begin: (event) => { this.finish(); [startPoint, startWeight] = [this.pointOf(event), this.weights[index]]; },
       go: (event) => {
-        const now = this.pointOf(event);
-        if (!this.local && Math.hypot(now[0] - start[0], now[1] - start[1]) < MOVED) return;
+        const point = this.pointOf(event);
+        if (!this.local && Math.hypot(point[0] - startPoint[0], point[1] - startPoint[1]) < MIN_DRAG) return;
         this.held = index;
-        const moved = this.layout.shareAt(now) - this.layout.shareAt(start);
-        this.setWeight(index, from + moved);
+        const change = this.layout.shareAt(point) - this.layout.shareAt(startPoint);
+        this.setWeight(index, startWeight + change);
       },
       end: () => {
         if (this.held === undefined) return;
         this.held = undefined;
         this.draw();
-        this.tell?.({ row: this.row, cut: index, weight: this.local?.weight ?? from });
+        this.tell?.({ row: this.row, cut: index, weight: this.local?.weight ?? startWeight });
       },
     });
     node.onkeydown = (event) => {
-      const more = { ArrowUp: KEY_STEP, ArrowRight: KEY_STEP, ArrowDown: -KEY_STEP, ArrowLeft: -KEY_STEP }[event.key];
-      if (!more || !arrowOf(event)) return;
+      const change = { ArrowUp: KEY_STEP, ArrowRight: KEY_STEP, ArrowDown: -KEY_STEP, ArrowLeft: -KEY_STEP }[event.key];
+      if (!change || !arrowOf(event)) return;
       this.finish();
-      this.setWeight(index, this.weights[index] + more);
+      this.setWeight(index, this.weights[index] + change);
       this.tell?.({ row: this.row, cut: index, weight: this.local.weight });
     };
     return node;
@@ -184,29 +199,31 @@ export class SceneView extends ScenePlayer {
 
   newLayout(sizes) { return new SceneLayout(sizes); }
 
-  // Places of all words for the width that there is.
+  // Puts all words where the layout has them at the width that there is.
   layOut() {
     const { keys, queries, glosses, vector, joinedKeys, joinedQueries } = this.data, { width, least, ink, ground } = this.measureFrame();
     this.tones = tonesOn(ink, ground);
     const pen = this.canvas.getContext("2d");
     pen.font = `500 100px ${this.font}`;
-    const measure = (text) => pen.measureText(shown(text)).width / 100;
+    const measure = (text) => pen.measureText(textOf(text)).width / 100;
     const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least, joinedKeys, joinedQueries }));
-    const other = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
-    layout.height = Math.max(layout.height, (other?.bottom ?? 0) + 6);
+    const vectorLine = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
+    layout.height = Math.max(layout.height, (vectorLine?.bottom ?? 0) + 6);
     this.sizeStage(layout);
     this.keys.forEach((node, index) => placeWord(node, layout.words[index], layout.size));
     this.grips.forEach((node, index) => placeWord(node, layout.column(index), layout.size));
     this.queries.forEach((node, index) => placeWord(node, layout.queries.places[index], layout.queries.size));
-    this.others.forEach((node, index) => placeWord(node, other.places[index], other.size));
+    this.others.forEach((node, index) => placeWord(node, vectorLine.places[index], vectorLine.size));
     this.glosses.forEach((node, index) => placeWord(node, layout.queries.belows[index], layout.glossSize));
-    this.otherGlosses.forEach((node, index) => placeWord(node, other.belows[index], layout.glossSize));
+    this.otherGlosses.forEach((node, index) => placeWord(node, vectorLine.belows[index], layout.glossSize));
     this.middle = null;
     this.reserveRoom(vector ? [captionOf("vector", this.data, { progress: { press: 1, lost: 1 } })] : []);
   }
 
+  // How weights are written; other scenes write them otherwise.
   percentsOf(weights) { return percentsOf(weights); }
 
+  // Of each key whether the query may not attend to it.
   hidden(row = this.row) { return this.data.scores[row].map((score) => score === null); }
 
   // The weights that the present query has, or would have once a change is done.
@@ -215,38 +232,39 @@ export class SceneView extends ScenePlayer {
     if (!data.weights) return [];
     const learned = data.weights[row];
     if (this.isEven && !data.isEven) {
-      const seen = this.hidden().filter((isHidden) => !isHidden).length;
-      return this.hidden().map((isHidden) => (isHidden ? 0 : 1 / seen));
+      const nVisible = this.hidden().filter((isHidden) => !isHidden).length;
+      return this.hidden().map((isHidden) => (isHidden ? 0 : 1 / nVisible));
     }
     if (!local) return learned;
-    const rest = 1 - learned[local.key];
-    return learned.map((weight, index) => (index === local.key ? local.weight : rest > 1e-9 ? (weight * (1 - local.weight)) / rest : (1 - local.weight) / (learned.length - 1)));
+    const sumBefore = 1 - learned[local.key], sum = 1 - local.weight;  // of the weights of all keys but this
+    return learned.map((weight, index) => (index === local.key ? local.weight : sumBefore > 1e-9 ? (weight * sum) / sumBefore : sum / (learned.length - 1)));
   }
 
   // What would be said, its probability and the likeliest others; null = the server has not answered yet.
   answer() {
     const { data, row, local } = this, { answers, equal, tips, queries } = data;
     if (!answers) return null;
-    const answerOf = (list, isNear = false) => {
-      if (!list) return null;
-      const isOwn = list === answers[row], said = (isOwn && list.find(([, , isSaid]) => isSaid)) || list[0];
-      const named = (text) => (row === 0 && this.isSentence ? text.charAt(0).toUpperCase() + text.slice(1) : shown(text));
-      const word = isOwn && said[2] ? shown(queries[row]) : named(said[0]), about = isNear ? "about " : "";
-      const others = list.filter((one) => one !== said && one[1] >= 0.01 && !one[0].endsWith("…")).slice(0, 2);
-      const odds = [[word, said[1]], ...others.map(([text, share]) => [named(text), share])];
+    // Candidates are [text, probability, whether the translation has it]; near = those of a weight close to the present one.
+    const answerOf = (candidates, isNear = false) => {
+      if (!candidates) return null;
+      const isPresent = candidates === answers[row], said = (isPresent && candidates.find(([, , isSaid]) => isSaid)) || candidates[0];
+      const wordOf = (text) => (row === 0 && this.isSentence ? text.charAt(0).toUpperCase() + text.slice(1) : textOf(text));
+      const word = isPresent && said[2] ? textOf(queries[row]) : wordOf(said[0]), about = isNear ? "about " : "";
+      const rivals = candidates.filter((candidate) => candidate !== said && candidate[1] >= 0.01 && !candidate[0].endsWith("…")).slice(0, 2);
+      const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])];
       return {
-        word, probability: said[1], isNear, rival: others.find(([, share]) => share > said[1])?.[0],
-        odds: odds.map(([text, share]) => `${isMark(text) ? `“${text}”` : text} ${about}${wholePercent(share)}`),
+        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0],
+        odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${wholePercent(probability)}`),
       };
     };
     if (this.isEven && !data.isEven) return answerOf(equal?.[row]);
     if (!local) return answerOf(answers[row]);
     if (!tips || tips.keys[row] !== local.key) return null;
-    const near = tips.weights.map((weight, at) => [Math.abs(weight - local.weight), at]).sort(([a], [b]) => a - b)[0];
-    return answerOf(tips.answers[near[1]][row], near[0] > 1e-6);
+    const [distance, nearest] = tips.weights.map((weight, at) => [Math.abs(weight - local.weight), at]).sort(([a], [b]) => a - b)[0];
+    return answerOf(tips.answers[nearest][row], distance > 1e-6);
   }
 
-  // To another query, or to one vector, attention, or equal weights.
+  // Goes to another query; with a focus, to the picture of one vector ("vector"), of attention, or of equal weights ("equal").
   choose(row, focus = null) {
     const isSwitch = focus !== null, { isEven: wasEven, isApart: wasApart } = this;
     this.finish();
@@ -261,14 +279,14 @@ export class SceneView extends ScenePlayer {
     this.tell?.(isSwitch ? { row, focus: focus === "vector" ? "vector" : "attention", even: focus === "vector" ? wasEven : this.isEven } : { row });
   }
 
-  // All weights as the network learned them.
+  // Lets all weights be as the network learned them.
   reset() {
     this.finish();
     this.draw();
     this.tell?.({ row: this.row, reset: true });
   }
 
-  // A key no longer gets a weight from the present query, or again the one that it had.
+  // Crosses a key out for the present query, or gives it back the weight that it had.
   cross(key) {
     const isBack = this.local?.key === key && this.local.weight === 0, isCut = this.data.cut?.[this.row]?.includes(key);
     if (this.hidden()[key] && !isCut) return;
@@ -281,12 +299,12 @@ export class SceneView extends ScenePlayer {
 
   setWeight(key, weight) {
     this.isEven = false;
-    this.local = { key, weight: clamp(weight, 0, MOST) };
+    this.local = { key, weight: clamp(weight, 0, MAX_WEIGHT) };
     this.weights = this.targetWeights();
     this.draw();
   }
 
-  // The picture of one vector in place of that of attention, or back.
+  // Shows the picture of one vector in place of that of attention, or that of attention again.
   contrast(isApart, isAtOnce = false) {
     const wasApart = this.isApart;
     this.isApart = isApart && this.hasContrast();
@@ -296,26 +314,27 @@ export class SceneView extends ScenePlayer {
 
   // Weights, box and answer go from where they are to where they belong.
   change() {
-    const from = this.weights, to = this.targetWeights(), start = this.middle, began = performance.now();
+    const from = this.weights, to = this.targetWeights(), startMiddle = this.middle, startTime = performance.now();
     this.stopMorph?.();
     const goal = this.goalMiddle(), isMoving = !wantsLessMotion() && !document.hidden;
     let isOver = false;
     this.stopMorph = () => { isOver = true; };
     const tick = (now) => {
       if (isOver) return;
-      const share = isMoving ? clamp((now - began) / MORPH, 0, 1) : 1, eased = share * share * (3 - 2 * share);
+      const share = isMoving ? clamp((now - startTime) / MORPH, 0, 1) : 1, eased = share * share * (3 - 2 * share);
       const between = (a, b) => a + (b - a) * eased;
       this.weights = to.map((weight, index) => between(from?.[index] ?? weight, weight));
-      this.middle = start && { x: between(start.x, goal.x), y: between(start.y, goal.y) };
+      this.middle = startMiddle && { x: between(startMiddle.x, goal.x), y: between(startMiddle.y, goal.y) };
       this.draw();
       if (share < 1) requestAnimationFrame(tick);
       else this.middle = goal;
     };
-    tick(began);
+    tick(startTime);
   }
 
   goalMiddle() { return this.layout.boxMiddle(this.row); }
 
+  // Stops at the end of the picture of attention, where a visitor changes something.
   finish() {
     Object.assign(this, { isTouched: true, isApart: false, fade: 0, time: this.timeline.end });
     this.stop();
@@ -351,12 +370,12 @@ export class SceneView extends ScenePlayer {
       if (share === 1) this.fade = 0;
       else requestAnimationFrame(() => this.draw());
     }
-    const hasWeights = Boolean(data.weights), hidden = hasWeights ? this.hidden() : [], finite = hasWeights ? data.scores[this.row].filter((score) => score !== null) : [0];
+    const hasWeights = Boolean(data.weights), hidden = hasWeights ? this.hidden() : [], visibleScores = hasWeights ? data.scores[this.row].filter((score) => score !== null) : [0];
     this.middle ??= this.goalMiddle();
     this.state = {
       progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
-      low: Math.min(...finite), high: Math.max(...finite), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
+      low: Math.min(...visibleScores), high: Math.max(...visibleScores), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
       before: data.before?.row === this.row ? data.before.weights : null,
       vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
     };
@@ -379,13 +398,13 @@ export class SceneView extends ScenePlayer {
     const { data, timeline, state, row } = this, { progress, weights, answer } = state;
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
     this.writeTime(this.captionOf(step));
-    const isSaid = progress.say > 0.5, isPlain = !data.answers, isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
-    this.root.getRootNode().host?.toggleAttribute("data-told", progress.divide > 0.5);  // a page may hold back what says it
-    const known = isPlain || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
-    const form = [index, isSaid, known, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
+    const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
+    this.root.getRootNode().host?.toggleAttribute("data-told", progress.divide > 0.5);  // for pages that hide till then what gives the weights away
+    const showsLater = !hasAnswers || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
+    const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
-      const { words, wrong } = data.vector, came = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
-      node.style.opacity = isVector ? came * (1 - 2 * progress.open) : 0;
+      const { words, wrong } = data.vector, appeared = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
+      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : 0;
       node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
       node.hidden = !isVector;
       if (this.otherGlosses[at]) Object.assign(this.otherGlosses[at], { hidden: !isVector }).style.opacity = 0.8 * node.style.opacity;
@@ -396,12 +415,12 @@ export class SceneView extends ScenePlayer {
     this.keys.forEach((node, at) => this.writeKey(node, at, isVector));
     this.grips.forEach((node, at) => this.writeGrip(node, at, isVector));
     this.queries.forEach((node, at) => {
-      const isNow = at === row, isLater = at > row && !isPlain;
-      node.textContent = isNow && !isPlain ? (isSaid ? answer?.word ?? "…" : "?") : shown(data.queries[at]);
-      node.className = ["query", isNow && "now", isLater && (known ? "later" : "blank"), at < (data.forced ?? 0) && "forced"].filter(Boolean).join(" ");
+      const isNow = at === row, isLater = at > row && hasAnswers;
+      node.textContent = isNow && hasAnswers ? (isSaid ? answer?.word ?? "…" : "?") : textOf(data.queries[at]);
+      node.className = ["query", isNow && "now", isLater && (showsLater ? "later" : "blank"), at < (data.forced ?? 0) && "forced"].filter(Boolean).join(" ");
       node.hidden = isVector && Boolean(data.vector);
-      if (this.glosses[at]) this.glosses[at].hidden = isVector || node.textContent !== shown(data.queries[at]) || (isLater && !known);
-      set(node, { "aria-pressed": isNow, "aria-label": `${shown(data.queries[at])}: ask from here` });
+      if (this.glosses[at]) this.glosses[at].hidden = isVector || node.textContent !== textOf(data.queries[at]) || (isLater && !showsLater);
+      set(node, { "aria-pressed": isNow, "aria-label": `${textOf(data.queries[at])}: ask from here` });
     });
   }
 
@@ -411,15 +430,16 @@ export class SceneView extends ScenePlayer {
     const isMasked = state.hidden[at] && !isCut, isBlank = isMasked && data.hasLaterKeys && progress.say <= 0.5;
     node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", isBlank ? "blank" : isMasked && "masked"].filter(Boolean).join(" ");
     if (!this.canChange) return;
-    const told = isVector ? "" : `, score ${state.hidden[at] ? "none" : state.scores[at].toFixed(2)}, weight ${asPercent(weights[at])}`;
-    set(node, { "aria-label": isBlank ? "not written yet" : `${shown(data.keys[at])}${told}; press to ${isCut ? "give it back" : "cross it out"}`, "aria-pressed": isCut });
+    const numbers = isVector ? "" : `, score ${state.hidden[at] ? "none" : state.scores[at].toFixed(2)}, weight ${asPercent(weights[at])}`;
+    set(node, { "aria-label": isBlank ? "not written yet" : `${textOf(data.keys[at])}${numbers}; press to ${isCut ? "give it back" : "cross it out"}`, "aria-pressed": isCut });
   }
 
+  // The column of the heaviest key shows that it can be dragged, until a visitor has changed something.
   writeGrip(node, at, isVector) {
     const { state } = this, weight = state.weights[at] ?? 0;
     node.hidden = isVector || state.progress.divide < 0.9;
-    set(node, { "aria-label": `weight of ${shown(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
-    const strongest = Math.max(...state.weights), isHint = state.weights.length > 1 && weight === strongest && weight > LEAST_HINT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
+    set(node, { "aria-label": `weight of ${textOf(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
+    const strongest = Math.max(...state.weights), isHint = state.weights.length > 1 && weight === strongest && weight > MIN_HINT_WEIGHT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
     node.classList.toggle("pulls", isHint);
   }
 }

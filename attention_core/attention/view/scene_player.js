@@ -1,10 +1,11 @@
-// What all scenes share: a sentence, a stage, steps that play once and are then gone to, and a slider over their time.
-// A scene lays its stage out (`layOut`) and draws it at a time (`draw`); `begin` says what comes before it plays.
+// What all scenes share: a caption, a stage, steps that play once and to which a visitor then can go, and a slider over their
+// time. A scene lays its stage out (`layOut`) and draws it at the present time (`draw`). It may have `begin`, called before it
+// plays, `arrive`, called after it has played as far as it was to, and `pace`, how many times as fast it plays.
 import { arrowOf, clamp, create, make, onceAFrame, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
 
-const WAIT = 600;  // milliseconds before it plays
-const HALL_LETTERS = 20;
-const played = new Set();
+const WAIT = 600;  // milliseconds before it plays on arrival
+const HALL_LETTERS = 20;  // pixels of the smallest letters in a hall, of a screen of 1920 x 1080
+const played = new Set();  // which scenes have played, see hasPlayed
 
 // Text in which what stands between pairs of ** is bold.
 const writeMarked = (node, text) =>
@@ -50,7 +51,8 @@ export class ScenePlayer {
     if (height && middle > 0 && middle < innerHeight) this.press(event);
   }
 
-  // In a lecture a remote control ends what plays where it would rest, then goes on from stage to stage; the space bar stops it.
+  // In a lecture, a key of the remote control ends what plays, at the rest of its stage, or plays the next stage; the space bar
+  // stops it where it is. So it takes these keys while it plays and, once it was stopped by one, until it is over.
   hearKey(event) {
     const isRunning = Boolean(this.playing || this.isAboutToPlay);
     if (!["PageDown", "ArrowRight", " "].includes(event.detail) || this.isCovered || !(isRunning || (this.isHeld && !this.isOver()))) return;
@@ -65,7 +67,7 @@ export class ScenePlayer {
 
   isOver() { return this.time >= this.timeline.end - 0.01; }
 
-  // A stage of what a remote control leads through is a step.
+  // The stages through which a remote control leads are the steps; other scenes have longer ones.
   endStage() { this.show(this.timeline.restOf(this.timeline.indexAt(this.time))); }
 
   playOn() {
@@ -73,13 +75,13 @@ export class ScenePlayer {
     if (next >= 0) this.playStep(next);
   }
 
-  // Whom to tell what a visitor does; an answer to an older message is none.
+  // Notes whom to tell what a visitor does; returns whether the data answer the newest message, not an older one.
   hears(data, tell) {
     if (tell && !data.isAlone) this.tell = (message) => { this.sent = Date.now(); tell({ ...message, sent: this.sent }); };
     return !(data.answered < this.sent);
   }
 
-  // While a guess is asked for it stands at its beginning, and nothing in it can be chosen; returns whether that is over now.
+  // While a visitor guesses, the scene is covered: nothing in it can be chosen. Returns whether that has ended just now.
   cover(isCovered) {
     const isRevealed = Boolean(this.isCovered) && !isCovered;
     this.isCovered = Boolean(isCovered);
@@ -88,11 +90,11 @@ export class ScenePlayer {
     return isRevealed;
   }
 
-  // Once: who comes back to a page finds it at rest.
+  // Whether a scene of this subject has played already; from now on it has. Who comes back to a page finds it at rest.
   hasPlayed(...subject) {
-    const name = JSON.stringify(subject), isKnown = played.has(name);
+    const name = JSON.stringify(subject), wasPlayed = played.has(name);
     played.add(name);
-    return isKnown;
+    return wasPlayed;
   }
 
   playOnArrival() {
@@ -116,7 +118,8 @@ export class ScenePlayer {
     this.slider.max = timeline.end;
   }
 
-  // What the page gives the stage: its width, letters, colours, and how many pixels of the screen are one of it.
+  // What the page gives the stage: its width, font, colours, and in a lecture the size of its smallest letters, `least`, else 0.
+  // Also notes `ratio`, how many pixels of the screen are one of the stage.
   measureFrame() {
     const style = getComputedStyle(this.canvas), zoom = this.canvas.currentCSSZoom ?? 1;
     this.frameWidth = this.frame.clientWidth;
@@ -130,11 +133,11 @@ export class ScenePlayer {
     this.root.classList.toggle("narrow", isNarrow);
   }
 
-  // Room for the longest of these sentences, so that nothing moves when it comes.
-  reserveRoom(sentences) {
+  // Keeps room for the longest of these captions, so that nothing moves when it comes.
+  reserveRoom(captions) {
     const { say } = this;
     say.style.minHeight = "";
-    const heights = sentences.map((text) => { writeMarked(say, text); return say.offsetHeight; });
+    const heights = captions.map((text) => { writeMarked(say, text); return say.offsetHeight; });
     if (heights.length) say.style.minHeight = `${Math.max(...heights) / parseFloat(getComputedStyle(say).fontSize)}em`;
     this.caption = null;
   }
@@ -179,26 +182,27 @@ export class ScenePlayer {
     this.turn();
   }
 
+  // The button says what a click on it would do.
   turn() {
     const isOver = this.timeline && this.time >= this.timeline.end;
-    const [sign, name] = this.playing ? ["❚❚", "Pause"] : isOver ? ["↻", "Play again"] : ["▶", "Play"];
-    this.button.textContent = `${sign} ${name}`;
-    set(this.button, { "aria-label": name });
+    const [sign, action] = this.playing ? ["❚❚", "Pause"] : isOver ? ["↻", "Play again"] : ["▶", "Play"];
+    this.button.textContent = `${sign} ${action}`;
+    set(this.button, { "aria-label": action });
   }
 
   // Arrow keys go from where one step rests to where the next one does; the space bar plays and stops.
   press(event) {
     if (event.target === this.slider) return;
     if (event.key === " ") { event.preventDefault(); this.isTouched = true; this.button.click(); }
-    const way = arrowOf(event)?.[0];
-    if (!way) return;
+    const direction = arrowOf(event)?.[0];  // -1 = back, 1 = on
+    if (!direction) return;
     this.isTouched = true;
     this.stop();
     const rests = this.timeline.steps.map((_, index) => this.timeline.restOf(index));
-    const goal = way > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
-    if (goal < 0 && way > 0 && !this.isOver()) this.playOn();
+    const goal = direction > 0 ? rests.findIndex((rest) => rest > this.time + 0.02) : rests.findLastIndex((rest) => rest < this.time - 0.02);
+    if (goal < 0 && direction > 0 && !this.isOver()) this.playOn();
     if (goal < 0) return;
-    if (way > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
+    if (direction > 0 && !wantsLessMotion()) this.playTo(rests[goal], this.time);
     else this.show(rests[goal]);
     this.stepButtons[goal].focus({ preventScroll: true });
   }
@@ -209,7 +213,7 @@ export class ScenePlayer {
     this.draw();
   }
 
-  // The sentence, and what of the bar follows the time.
+  // Writes the caption, and what of the bar follows the time.
   writeTime(caption) {
     const { timeline } = this, index = timeline.indexAt(this.time);
     if (caption !== this.caption) writeMarked(this.say, (this.caption = caption));
