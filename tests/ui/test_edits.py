@@ -233,7 +233,8 @@ def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch
     assert f"trace = trace.replace([SetWeights(query={query}, weights=(({key}, 0.7),)" in script.replace("\n# ", " ")
     assert float(numbers_of(script)["weights"][query, key]) == pytest.approx(0.7, abs=1e-5)
     assert made["Offline page"]()
-    assert "70%" in text_of(set_fields(page, question=""))
+    scene = data_of(set_fields(page, question=""), "model_tokens_scene")
+    assert scene["weights"][query][int(key)] == pytest.approx(0.7, abs=1e-3)
     set_fields(page, question="without")
     page.selectbox(key="model_row_of").set_value(query - 1).run()
     (line,) = [box.label for box in page.checkbox if "_edit_" in (box.key or "")]

@@ -19,7 +19,7 @@ from ui.lecture.mode import LECTURE
 from ui.translators import TRANSLATORS, model_of
 
 _vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
-MAX_CELL, MAX_HEATMAP = 38, 400  # sides of a cell and of a heatmap, screen pixels
+MAX_CELL, MAX_HEATMAP = 36, 400  # sides of a cell and of a heatmap, screen pixels
 draw_input = draw_translations
 
 

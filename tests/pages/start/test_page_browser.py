@@ -24,7 +24,7 @@ def test_a_stroke_is_answered_and_comes_back(visit, app_url):
     page.reload()
     expect(say(page)).to_contain_text("comes “6”", timeout=30_000)
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_text("Draw a digit")).to_be_visible()
+    expect(page.get_by_text("Draw a digit or two")).to_be_visible()
 
 
 def test_a_typed_sentence_is_translated_both_ways_and_another_word_asks(visit, app_url):
