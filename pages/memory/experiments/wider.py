@@ -21,7 +21,7 @@ def answer(text: str) -> str:
     if len(figures) < 2:
         return ""
     bleu, most_long = [figure["bleu"] for figure in figures], max(figure["bleu_long"] for figure in figures)
-    return f"Hardly: between {min(bleu):.0f} and {max(bleu):.0f} BLEU, of long sentences at most {most_long:.0f}."
+    return f"Hardly: after two passes {min(bleu):.0f} to {max(bleu):.0f} BLEU, long sentences at most {most_long:.0f}."
 
 
 def _cards_by_width() -> dict[int, dict[str, Any]]:
