@@ -236,12 +236,12 @@ def _unique_rows(models: Mapping[str, TracedTranslation], slot: str) -> list[int
 
 
 def _first_row(models: Mapping[str, TracedTranslation], text: str) -> int:
-    """Return the row to begin with: of an example, the first word that only the lower model says.
+    """Return the row to begin with: of an example, the first word that only the stepped model says.
 
-    Else the word that looks back farthest. If none does, the longest of those that only the lower model says, articles
-    left out, or the longest of all.
+    Else the word that looks back farthest. If none does, the longest of those that only this model says, articles left
+    out, or the longest of all.
     """
-    traced, unique_rows = stepped_model(models), _unique_rows(models, "lower")
+    traced, unique_rows = stepped_model(models), _unique_rows(models, stepped_slot(models))
     if unique_rows and text in TRANSLATE.values():
         return unique_rows[0]
     lengths = [len(french) for french in traced.view.target[:-1]]
