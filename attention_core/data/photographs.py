@@ -11,7 +11,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in shares of
 
 class Photograph(NamedTuple):
     name: str
-    text: str  # what is to be photo
+    text: str  # what is to be seen on it
     classes: dict[str, list[Box]]  # by the name of a class: around each such thing that is there
     author: str
     licence: str

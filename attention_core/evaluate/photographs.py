@@ -39,11 +39,13 @@ def photo_figures(model: PhotoNetwork, targets: Mapping[str, tuple[bytes, Mappin
     rows: dict[float, list[dict[str, Any]]] = {temperature: [] for temperature in TEMPERATURES}
     for name, (content, classes) in targets.items():
         photo, present = encode_photograph(model, content), [names.index(one) for one in classes]
+        scores = model.classify.weight @ photo.features.T
+        class_weights = {temperature: (scores / temperature).softmax(1).cpu() for temperature in rows}
         for row, boxes in zip(present, classes.values(), strict=True):
             query, is_inside = class_query(model, row), inside(photo.grid, boxes)
             for temperature, questions in rows.items():
                 weights = ask_photograph(model, photo, query, temperature).weights()[0].cpu()
-                all_weights = (model.classify.weight @ photo.features.T / temperature).softmax(1).cpu()
+                all_weights = class_weights[temperature]
                 questions.append(
                     {"photograph": name, "class": names[row]}
                     | controls(model, photo, row, temperature, present)._asdict()

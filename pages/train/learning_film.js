@@ -55,9 +55,8 @@ class LearningFilm extends Film {
     const chart = wide
       ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? side : LARGEST - 66 }
       : { x: 34, y: map.y + map.h + 66, h: 150 };
-    this.pen.font = `${Math.max(12, this.least)}px ${this.font}`;
-    const [longest] = (data.ink ? data.names.slice(2) : data.names).map((name) => this.pen.measureText(name).width).sort((a, b) => b - a);
-    chart.w = this.width - chart.x - Math.max(data.ink ? 84 : 118, Math.min(109, longest ?? 0) + 14);
+    const beside = this.longest(data.ink ? data.names.slice(2) : data.names, 12);
+    chart.w = this.width - chart.x - Math.max(data.ink ? 84 : 118, Math.min(109, beside) + 14);
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.says}` });
     this.clear(height);
@@ -93,12 +92,16 @@ class LearningFilm extends Film {
     }
   }
 
+  // How wide the longest label is, in letters of that size.
+  longest(labels, size) {
+    this.pen.font = `${Math.max(size, this.least)}px ${this.font}`;
+    return Math.max(0, ...labels.map((label) => this.pen.measureText(label).width));
+  }
+
   // Where the table of words lies: French words beside its rows, English ones above its columns.
   table({ queries }, room) {
-    const { keys } = this.data, { pen } = this;
-    pen.font = `${Math.max(13, this.least)}px ${this.font}`;
-    const longest = (labels) => Math.max(...labels.map((label) => pen.measureText(label).width));
-    const beside = longest(this.data.frames.flatMap((frame) => frame.queries)) + 10, above = 0.72 * longest(keys) + 16;
+    const { keys, frames } = this.data;
+    const beside = this.longest(frames.flatMap((frame) => frame.queries), 13) + 10, above = 0.72 * this.longest(keys, 13) + 16;
     const rows = Math.max(...this.data.frames.map((frame) => frame.queries.length), keys.length);
     const size = Math.min((room - beside - 30) / keys.length, 34);
     return { x: beside, y: HEAD + above, w: size * keys.length, h: size * rows, size, n: queries.length };

@@ -14,7 +14,7 @@ const STEPS = ["asks", "scores", "softmax", "takes"];
 export class PictureScene extends ScenePlayer {
   constructor(root) {
     super(root, "A picture that is asked");
-    this.narrowShare = 1;  // of a phone's width has the picture
+    this.narrowShare = 1;  // how much of a phone's width the picture has
     this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.showImage(); } });
     this.picture = make(this.stage, "div", { class: "picture", role: "img", tabindex: 0 });
     this.looks = make(this.stage, "div", { class: "looks", role: "group", "aria-label": "Looks" });

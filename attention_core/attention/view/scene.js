@@ -399,7 +399,6 @@ export class SceneView extends ScenePlayer {
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
     this.writeTime(this.captionOf(step));
     const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
-    this.root.getRootNode().host?.toggleAttribute("data-told", progress.divide > 0.5);  // for pages that hide till then what gives the weights away
     const showsLater = !hasAnswers || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
