@@ -173,8 +173,8 @@ def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     until(TrainingStage.TRAINS, first)
     second.resume("b", "there")
     n_steps = first.run.step
-    wait_until(lambda: first.run.step > n_steps + 5)
-    assert (second.stage, second.n_before, second.run.step) == (TrainingStage.WAITS, 1, 0)
+    wait_until(lambda: first.run.step > n_steps + 5 and second.n_before == 1)
+    assert (second.stage, second.run.step) == (TrainingStage.WAITS, 0)
     monkeypatch.setattr(training, "PATIENCE", 0.2)
     until(TrainingStage.RESTS, first)
     assert "away" in first.remark
