@@ -16,7 +16,7 @@ from tests.support.app import html_of, text_of
 from tests.support.bombs import DEEP, DRAWINGS, MAX_SECONDS, PICTURES, ZIPS, npz
 from ui.state import Field
 
-INPUTS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
+INPUTS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input", "camera_input")
 """Streamlit's functions that draw a field to type into or to upload to."""
 
 TEXTS = {
@@ -142,7 +142,7 @@ class HostileVisitor:
             self.run(page_name, "numbers", bound, max_seconds=MAX_SECONDS_TO_READ)
 
     def upload_everywhere(self, page_name):
-        """Put each bomb into every uploader that has not been tried yet, then a harmless file."""
+        """Put each bomb into every uploader and camera that has not been tried yet, then a harmless file."""
         for key in [uploader.key for uploader in self.app.file_uploader]:
             name = key.rstrip("0123456789").removeprefix(page_name)
             if not self._is_new(name):
@@ -155,6 +155,10 @@ class HostileVisitor:
             for suffix in set(suffixes) & set(HARMLESS):
                 self._upload(name, suffix, HARMLESS[suffix])
                 self.run(page_name, key, "harmless", max_seconds=MAX_SECONDS_TO_READ)
+        if self.app.camera_input and self._is_new(f"{page_name} camera"):
+            for label, content in {**BOMBS["png"], "harmless": HARMLESS["png"]}.items():
+                self.app.camera_input[0].set_value(("shot.jpg", content, "image/jpeg"))
+                self.run(page_name, "camera", label, max_seconds=MAX_SECONDS_TO_READ)
 
     def _is_new(self, name):
         """Return whether something has not been tried yet, which from now on it has."""

@@ -41,7 +41,7 @@ def headers(framed_by: str) -> dict[str, str]:
     policy = POLICY | {"frame-ancestors": " ".join(["'self'", *framed_by.split()])}
     named = {
         "content-security-policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
-        "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+        "permissions-policy": "camera=(self), microphone=(), geolocation=(), payment=(), usb=()",
         "referrer-policy": "same-origin",  # an address holds what a visitor has drawn and typed
         "x-content-type-options": "nosniff",
     }

@@ -40,6 +40,7 @@ def test_a_page_is_framed_by_its_own_server_and_whom_the_owner_names():
     unshared = headers("")
     assert unshared["content-security-policy"].endswith("; frame-ancestors 'self'")
     assert unshared["x-frame-options"] == "SAMEORIGIN"
+    assert unshared["permissions-policy"].startswith("camera=(self), microphone=(), ")
     shared = headers("https://moodle.example  http://localhost:8888 https://*.hosts.example")
     ancestors = "; frame-ancestors 'self' https://moodle.example http://localhost:8888 https://*.hosts.example"
     assert shared["content-security-policy"].endswith(ancestors)
