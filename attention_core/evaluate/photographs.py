@@ -14,6 +14,7 @@ from attention_core.data.photographs import Box, load_photographs
 from attention_core.hub.pictures import read_picture
 from attention_core.inference.photographs import (
     Controls,
+    ask_all,
     ask_photograph,
     class_query,
     controls,
@@ -41,6 +42,7 @@ def photo_figures(model: PhotoNetwork, targets: Mapping[str, tuple[bytes, Mappin
         photo, present = encode_photograph(model, content), [names.index(one) for one in classes]
         scores = model.classify.weight @ photo.features.T
         class_weights = {temperature: (scores / temperature).softmax(1).cpu() for temperature in rows}
+        asked = {temperature: ask_all(model, photo, temperature) for temperature in rows}
         for row, boxes in zip(present, classes.values(), strict=True):
             query, is_inside = class_query(model, row), inside(photo.grid, boxes)
             for temperature, questions in rows.items():
@@ -48,7 +50,7 @@ def photo_figures(model: PhotoNetwork, targets: Mapping[str, tuple[bytes, Mappin
                 all_weights = class_weights[temperature]
                 questions.append(
                     {"photograph": name, "class": names[row]}
-                    | controls(model, photo, row, temperature, present)._asdict()
+                    | controls(model, photo, asked[temperature], row, present)._asdict()
                     | {"largest_weight": float(weights.max()), "peak_inside": float(is_inside[weights.argmax()] > 0.5)}
                     | {"weight_inside": float(weights @ is_inside), "area_of_boxes": float(is_inside.mean())}
                     | {"control_peak_inside": float((is_inside[all_weights.argmax(1)] > 0.5).float().mean())}

@@ -188,6 +188,23 @@ def name_photograph(model: PhotoNetwork, trace: AttentionTrace) -> Tensor:
     return model.classify(trace.context()).softmax(-1)
 
 
+class AllQuestions(NamedTuple):
+    """What a photograph answers each class's own query: computed once, it serves every question to the photograph."""
+
+    attended: Tensor  # (n_classes,), the probability of the class
+    control: Tensor  # (n_classes,), the same with the queries of all other classes, on average
+    best_score: Tensor  # (n_classes,), not divided by the temperature
+
+
+@torch.inference_mode()
+def ask_all(model: PhotoNetwork, photo: PhotoFeatures, temperature: float = 1.0) -> AllQuestions:
+    """Ask a photograph for every class."""
+    scores = model.classify.weight @ photo.features.T
+    answers = model.classify((scores / temperature).softmax(1) @ photo.features).softmax(1)  # (asked, answered)
+    attended = answers.diagonal().clone()
+    return AllQuestions(attended, (answers.sum(0) - attended) / (len(answers) - 1), scores.amax(1))
+
+
 class Controls(NamedTuple):
     """What an answer has to be held against; probabilities of the class in question, if nothing else is said."""
 
@@ -201,17 +218,14 @@ class Controls(NamedTuple):
 
 @torch.inference_mode()
 def controls(
-    model: PhotoNetwork, photo: PhotoFeatures, row: int, temperature: float = 1.0, present: Sequence[int] = ()
+    model: PhotoNetwork, photo: PhotoFeatures, asked: AllQuestions, row: int, present: Sequence[int] = ()
 ) -> Controls:
     """Return what the answer for a class has to be held against; `present` are classes that the photograph has."""
-    scores = model.classify.weight @ photo.features.T
-    answers = model.classify((scores / temperature).softmax(1) @ photo.features).softmax(1)  # (asked, answered)
     alike = model.classify(torch.stack([photo.features.mean(0), photo.pooled])).softmax(1)[:, row]
-    is_absent = torch.ones(len(answers), dtype=torch.bool, device=answers.device)
+    is_absent = torch.ones(len(asked.attended), dtype=torch.bool, device=asked.attended.device)
     is_absent[[row, *present]] = False
-    control = answers[torch.arange(len(answers), device=answers.device) != row, row]
-    absent_called = (answers.diagonal()[is_absent] > 0.5).float()
-    figures = answers[row, row], *alike, control.mean(), scores[row].max(), absent_called.mean()
+    absent_called = (asked.attended[is_absent] > 0.5).float().mean()
+    figures = asked.attended[row], *alike, asked.control[row], asked.best_score[row], absent_called
     return Controls(*map(float, figures))
 
 

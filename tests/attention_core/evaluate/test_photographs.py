@@ -45,6 +45,7 @@ def test_figures_are_those_of_the_card():
     for row in figures["questions"]:
         expected = by_name[row["photograph"], row["class"]]
         assert row["attended"] == pytest.approx(expected["attended"], abs=0.01)
+        assert row["control"] == pytest.approx(expected["control"], abs=0.01)
         assert row["weight_inside"] == pytest.approx(expected["weight_inside"], abs=0.01)
         assert row["peak_inside"] == expected["peak_inside"]
     mean = sum(row["attended"] for row in figures["questions"]) / 4

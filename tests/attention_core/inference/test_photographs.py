@@ -15,6 +15,7 @@ from attention_core.hub.pictures import read_picture
 from attention_core.inference import photographs as photo_module
 from attention_core.inference.photographs import (
     MAX_LENGTH,
+    ask_all,
     ask_photograph,
     class_query,
     controls,
@@ -65,7 +66,8 @@ def test_a_question_finds_its_thing_and_equal_weights_do_not(model, astronaut):
 
 
 def test_controls_say_what_an_answer_is_worth(model, astronaut):
-    helmet = controls(model, astronaut, HELMET, present=[NAMES.index("space shuttle")])
+    asked, space_shuttle = ask_all(model, astronaut), NAMES.index("space shuttle")
+    helmet = controls(model, astronaut, asked, HELMET, [space_shuttle])
     trace = ask_photograph(model, astronaut, class_query(model, HELMET))
     assert helmet.attended == pytest.approx(float(name_photograph(model, trace)[0, HELMET]), abs=1e-5)
     assert helmet.equal == pytest.approx(float(name_photograph(model, trace.replace(UNIFORM))[0, HELMET]), abs=1e-5)
@@ -73,10 +75,10 @@ def test_controls_say_what_an_answer_is_worth(model, astronaut):
     assert helmet.equal < helmet.trained < helmet.attended
     assert helmet.control < helmet.attended
     assert 0 < helmet.absent_called < 0.02
-    absent = controls(model, astronaut, WINE_BOTTLE)
+    absent = controls(model, astronaut, asked, WINE_BOTTLE)
     assert absent.attended > 0.5  # attention finds what it is asked for, there or not
     assert absent.best_score < helmet.best_score
-    gentle = controls(model, astronaut, HELMET, 4.0)
+    gentle = controls(model, astronaut, ask_all(model, astronaut, 4.0), HELMET)
     assert gentle.absent_called < helmet.absent_called
     assert gentle.best_score == helmet.best_score
 
