@@ -17,20 +17,23 @@ import torch
 from attention_core.data.language_pieces import WINDOW, tokenizer
 from attention_core.data.match3 import fresh_sequences
 from attention_core.data.mnist import load_mnist
+from attention_core.data.photographs import load_photographs
 from attention_core.data.pieces import english_sentences, read_pairs, split_pairs
 from attention_core.data.questions import QuestionKind, question_words, word_ids_of
 from attention_core.data.review_pieces import read_reviews, split_reviews
 from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, number_scenes
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
+from attention_core.evaluate.photographs import photo_subject
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import QuestionSet, ask_at_random
 from attention_core.faithfulness import attribution, subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
+from attention_core.faithfulness.assessment import RANDOM, over_many, three_orders
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs, text_inputs
+from attention_core.inference.photographs import ask_photograph, class_query, encode_photograph, photo_names
 from attention_core.inference.sentiment import read_sentence
 from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
@@ -73,6 +76,14 @@ def _questions(model: Any, data: str | None, device: str, n: int) -> Iterator[at
     for question, index in _sample([*zip(questions, of_picture, strict=True)], n):
         words = word_ids_of(question_words(question.text))
         yield subjects.question_subject(model, pictures[index].to(device), words)
+
+
+def _photographs(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    for photograph in load_photographs().values():
+        photo = encode_photograph(model, photograph.content)
+        for row in map(photo_names().index, photograph.classes):
+            weights = ask_photograph(model, photo, class_query(model, row)).weights().view(photo.grid)
+            yield photo_subject(model, photograph.content, weights, row)
 
 
 def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
@@ -129,6 +140,7 @@ INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Sub
     "feature-mask": _hidden,
     "digit-reader": _numbers,
     "scene-question": _questions,
+    "photo-classifier": _photographs,
     "digit-vit": _patches,
     **dict.fromkeys(("scene-caption", "scene-caption-together"), _descriptions),
     **dict.fromkeys(("sentence-attention", "sentence-two-phase"), _reviews),
@@ -139,13 +151,17 @@ INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Sub
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "input-feeding", "transformer")},
 }
 """Models with a map over an input whose parts can be erased, and inputs that they never learned from."""
+NAMES_OF_INPUTS = {
+    **dict.fromkeys(("sentence-attention", "sentence-two-phase"), "sentences for development"),
+    "photo-classifier": "questions to twenty photographs",
+}
+"""In sentences; the others are held-out inputs."""
 WITHOUT = {
     **dict.fromkeys(("ffn-classifier", "language-recurrent-alone", "pixel-notes-alone"), "it has no attention"),
     **dict.fromkeys(
         ("feature-mean", "pixel-notes-self", "pixel-notes-uniform", "sentence-mean", "translator-mean"),
         "its weights are the same whatever the input",
     ),
-    "photo-classifier": "its map is held against boxes around what was asked for",
     "pixel-notes-product": "its weights have no softmax, so that they are no shares",
     **dict.fromkeys(
         ("match3-one-layer", "match3-two-layers", *(name for name in MODELS if name.startswith("next-word-"))),
@@ -170,15 +186,10 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
     areas: dict[str, list[float]] = defaultdict(list)
     agreements, moves, name_of_map = [], [], attribution.ATTENTION
     for subject in islice(INPUTS[name](model, data, device, n), n):
-        name_of_map, received = subject.map_name, subject.received
-        orders = {
-            name_of_map: received,
-            GRADIENT: attribution.gradient_times_input(subject),
-            RANDOM: attribution.random_orders(subject),
-        }
-        for order, curve in attribution.curves_of(subject, orders).items():
+        name_of_map = subject.map_name
+        for order, curve in attribution.curves_of(subject, three_orders(subject)).items():
             areas[order].append(curve.area)
-        agreements.append(attribution.kendall_tau(received, attribution.removal(subject)))
+        agreements.append(attribution.kendall_tau(subject.received, attribution.removal(subject)))
         if subject.weights:
             moves.append(float(shuffled(subject, N_SHUFFLED).median()))
     better = [ours < chance for ours, chance in zip(areas[name_of_map], areas[RANDOM], strict=True)]
@@ -188,7 +199,7 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
         "attention_beats_random": round(sum(better) / len(better), 3),
         "tau_of_attention_and_removal": _mean(agreements),
         **({"moved_by_shuffling": _mean(moves)} if moves else {}),
-        **({"inputs": "sentences for development"} if INPUTS[name] is _reviews else {}),
+        **({"inputs": NAMES_OF_INPUTS[name]} if name in NAMES_OF_INPUTS else {}),
     }
     return figures | {"in_words": over_many(figures)}
 

@@ -11,8 +11,13 @@ from torch import Tensor
 from attention_core.arrays import FileError
 from attention_core.data.mnist import DataError
 from attention_core.data.photographs import Box, load_photographs
+from attention_core.device import device_of
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.assessment import three_orders
+from attention_core.faithfulness.attribution import Curve, Subject, curves_of
 from attention_core.hub.pictures import read_picture
 from attention_core.inference.photographs import (
+    TRAINED_SIDE,
     Controls,
     ask_all,
     ask_photograph,
@@ -20,6 +25,7 @@ from attention_core.inference.photographs import (
     controls,
     encode_photograph,
     photo_names,
+    scale_photograph,
 )
 from attention_core.models.photo_network import PhotoNetwork
 
@@ -66,6 +72,21 @@ def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
     means = {key: sum(row[key] for row in rows) / len(rows) for key in numbers}
     likelier = {f"{key}_above_half": sum(row[key] > 0.5 for row in rows) / len(rows) for key in Controls._fields[:4]}
     return {key: round(mean, 4) for key, mean in (means | likelier).items()}
+
+
+def photo_subject(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> Subject:
+    """Return the subject of a class, a question's weights (rows, columns) and a picture's file, which is seen small."""
+    photograph = scale_photograph(content, TRAINED_SIDE).to(device_of(model))
+    return subjects.photo_subject(model, photograph, weights.to(photograph), row)
+
+
+def erase_regions(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> dict[str, Curve]:
+    """Return what is left of a class's probability as ever more regions become grey, see photo_subject.
+
+    They do so in the order of the question's weights, of the gradient, and at random (the mean of five orders).
+    """
+    subject = photo_subject(model, content, weights, row)
+    return curves_of(subject, three_orders(subject))
 
 
 def bundled_figures(model: PhotoNetwork) -> dict[str, Any]:

@@ -57,6 +57,12 @@ class Assessment:
         return attribution.overlap(self.importance[order], self.removal, self.n_first)
 
 
+def three_orders(subject: attribution.Subject) -> dict[str, Tensor]:
+    """Return the importance of each unit by the map, by gradient x input, and in random orders."""
+    gradient = attribution.gradient_times_input(subject)
+    return {subject.map_name: subject.received, GRADIENT: gradient, RANDOM: attribution.random_orders(subject)}
+
+
 def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time.
 

@@ -8,6 +8,7 @@ from itertools import compress, islice
 from typing import Any, ParamSpec
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
@@ -29,6 +30,7 @@ from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.models.language_model import RecurrentLanguage, earlier
 from attention_core.models.match3 import Match3Head
+from attention_core.models.photo_network import GREY, PhotoNetwork
 from attention_core.models.scene_caption import DecoderStep, SceneCaption
 from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
@@ -153,6 +155,32 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     unit_of = torch.arange(features.shape[1], device=features.device)
     weights = model(picture[None]).weights[0][None].clone()
     return _subject_of_keys(predict, features[0], unit_of, weights, lambda erased: ~erased[:, None, None])
+
+
+@_with_plain_tensors
+def photo_subject(model: PhotoNetwork, photograph: Tensor, weights: Tensor, row: int) -> Subject:
+    """Return the subject of a class and a photograph (3, height, width), which the network names without a question.
+
+    The map is of a question's weights (rows, columns), which the network does not know; a unit is a region, and becomes
+    grey. The answer is the probability of the class alone, so that it counts where another is likelier, too.
+    """
+    regions = torch.arange(weights.numel(), device=photograph.device).view(1, 1, *weights.shape)
+    unit_of = F.interpolate(regions.float(), photograph.shape[1:]).flatten().long()
+    pixels, grey = photograph.flatten(1).T.contiguous(), torch.full((1, 3), GREY, device=photograph.device)
+
+    def predict(pixels: Tensor) -> Tensor:
+        photographs = pixels.transpose(1, 2).reshape(-1, *photograph.shape)
+        logits = torch.cat(
+            [model(one).logits for one in photographs.split(1)]
+        )  # together they take memory, no less time
+        return answers_of(logits)[..., [row]]
+
+    erase = eraser(predict, pixels, grey, unit_of)
+    return Subject(pixels, grey, unit_of, predict, erase, {}, _without_weights, map_values=weights.flatten())
+
+
+def _without_weights(_: Mapping[str, Tensor]) -> Tensor:
+    raise ValueError("Without a question a photograph has no weights to change.")
 
 
 @_with_plain_tensors

@@ -15,6 +15,8 @@ from attention_core.models.registry import register
 NAME = "photo-classifier"
 CELL = 32
 """Pixels of a photograph's side from one region to the next."""
+GREY = 127 / 255
+"""What the network sees as zero, of RGB in [0, 1]."""
 
 
 class Stage(NamedTuple):
@@ -95,7 +97,7 @@ class PhotoNetwork(nn.Module):
         """
         if photographs.ndim != 4 or photographs.shape[1] != 3 or any(side % CELL for side in photographs.shape[2:]):
             raise ValueError(f"photographs must be (batch, 3, {CELL} m, {CELL} n), got {tuple(photographs.shape)}")
-        return self.layers((255 * photographs - 127) / 128)
+        return self.layers((photographs - GREY) * 255 / 128)
 
     def forward(self, photographs: Tensor, *, edits: Edits = ()) -> Prediction:
         """Name photographs as they were named in training: all regions count alike, there is no attention to change."""

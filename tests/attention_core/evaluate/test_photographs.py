@@ -9,10 +9,20 @@ from torch.testing import assert_close
 
 from attention_core.data.photographs import load_photographs
 from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.evaluate.photographs import inside, photo_figures
-from attention_core.inference.photographs import photo_names
+from attention_core.evaluate.photographs import erase_regions, inside, photo_figures, photo_subject
+from attention_core.inference.photographs import (
+    TRAINED_SIDE,
+    ask_photograph,
+    class_query,
+    encode_photograph,
+    photo_names,
+    scale_photograph,
+)
 from attention_core.models import load
+from attention_core.models.photo_network import GREY
 from attention_core.weights import read_card
+
+NAMES = photo_names()
 
 
 def test_boxes_cover_parts_of_regions_and_none_twice():
@@ -52,6 +62,33 @@ def test_figures_are_those_of_the_card():
     assert figures["temperature_1"]["attended"] == pytest.approx(mean, abs=1e-3)
     assert card["n"] == sum(len(one.classes) for one in photographs.values())
     assert card["temperature_1"]["weight_inside"] > 3 * card["temperature_1"]["area_of_boxes"]
+
+
+def test_regions_become_grey_first_where_attention_looks():
+    model, content, row = (
+        load("photo-classifier", "cpu"),
+        load_photographs()["astronaut"].content,
+        NAMES.index("football helmet"),
+    )
+    photo, small = encode_photograph(model, content), scale_photograph(content, TRAINED_SIDE)
+    weights = ask_photograph(model, photo, class_query(model, row)).weights().view(photo.grid)
+    curves = erase_regions(model, content, weights, row)
+    grey = torch.full_like(small, GREY)
+    with torch.no_grad():
+        whole, nothing = model(torch.stack([small, grey])).logits.softmax(1)[:, row].tolist()
+    for curve in curves.values():
+        assert curve.probability[0] == pytest.approx(whole, abs=1e-4)
+        assert curve.probability[-1] == pytest.approx(nothing, abs=1e-4)
+    attended, _, at_random = (curve.area for curve in curves.values())
+    assert attended < at_random / 2
+    rows, columns = photo.grid
+    height, width = (side // n for side, n in zip(small.shape[1:], photo.grid, strict=True))
+    small[:, height : 2 * height, 3 * width : 4 * width] = GREY
+    erased = torch.zeros(1, rows * columns, dtype=torch.bool)
+    erased[0, columns + 3] = True
+    with torch.no_grad():
+        expected = model(small[None]).logits.softmax(1)[0, row]
+    assert_close(photo_subject(model, content, weights, row).erase(erased).flatten()[0], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_photographs_of_ones_own_are_named(tmp_path, capsys):
