@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 import ui.chart
 import ui.component
 from ui.faults import show_restart_notice
+from ui.hosting.allowance import WebsocketAllowance
 from ui.hosting.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
 from ui.hosting.uploads import UploadBounds
 from ui.hosting.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
@@ -46,6 +47,9 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     foot(entry)
     show_link_faults()
 else:
-    middleware = [Middleware(layer) for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
+    middleware = [
+        Middleware(layer)
+        for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds, WebsocketAllowance)
+    ]
     files = [ui.chart.route(), ui.component.route()]
     app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=middleware)

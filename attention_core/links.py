@@ -29,8 +29,8 @@ DAMAGED = "This file is damaged, or it is not a session saved here."
 
 
 def pack(value: Any) -> str:
-    """Return a value of JSON, its numbers finite, as letters that an address may hold."""
-    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    """Return a value of JSON, its numbers finite, as letters that an address may hold; half a character becomes "?"."""
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode(errors="replace")
     return MARK + VERSION + base64.urlsafe_b64encode(zlib.compress(plain, 9)).decode().rstrip("=")
 
 
@@ -113,9 +113,10 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
 
 
 def _json(plain: bytes) -> Any:
-    """Read JSON whose numbers are finite and have few digits, and that is not deep."""
+    """Read JSON whose numbers are finite and have few digits, whose texts are whole, and that is not deep."""
     parsers = {"parse_int": _integer, "parse_float": _finite, "parse_constant": _finite}
     value = read_json(plain, bounds.UNPACKED_BYTES.maximum, **parsers)
+    json.dumps(value, ensure_ascii=False).encode()  # a ValueError where a text has half a character
     level = [value]
     for _ in range(bounds.UNPACKED_DEPTH.maximum):
         containers = [member for member in level if isinstance(member, dict | list)]

@@ -7,6 +7,7 @@ from functools import wraps
 from inspect import unwrap
 from typing import Any, cast
 
+from google.protobuf.message import DecodeError
 from streamlit import runtime
 from streamlit.elements.widgets.data_editor import DataEditorSerde, DataEditorState
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -92,6 +93,14 @@ def running_session() -> str:
 def came_by_history() -> bool:
     """Return whether the browser's Back or Forward brought the visitor here. st.context does not tell it."""
     return getattr(get_script_run_ctx(), "is_history_navigation", False)
+
+
+def is_clear_cache(content: bytes) -> bool:
+    """Return whether a browser's message asks that the server's caches be emptied. Streamlit takes it from anybody."""
+    try:
+        return BackMsg.FromString(content).WhichOneof("type") == "clear_cache"
+    except DecodeError:
+        return False  # Streamlit's own code answers what is damaged
 
 
 def keep_downloads(seconds: float, files: Any = None) -> None:

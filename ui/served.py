@@ -14,6 +14,12 @@ FOR_GOOD = {"Cache-Control": "private, max-age=31536000, immutable"}
 IS_SERVED = Event()
 
 
+def base_path() -> str:
+    """Return the path below which the server has everything, such as /my/base; "" = none."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}" if base else ""
+
+
 def content_name(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
@@ -28,6 +34,5 @@ def file_route(folder: str, find: Callable[[str], bytes | str | None]) -> Route:
             return Response(status_code=404)
         return Response(content, media_type=guess_type(name)[0], headers=FOR_GOOD)
 
-    if not st.get_option("server.baseUrlPath"):
-        IS_SERVED.set()
-    return Route(f"/{folder}/{{name}}", answer)
+    IS_SERVED.set()
+    return Route(f"{base_path()}/{folder}/{{name}}", answer)

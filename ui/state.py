@@ -371,7 +371,7 @@ def read_address(page: str) -> None:
 def encode_fields(page: str) -> dict[str, str]:
     """Return the texts of a page's fields by their names in the address, however long."""
     texts = {field.address: field.encode() for field in fields_of(page)}
-    return {name: text for name, text in texts.items() if text}
+    return {name: text.encode(errors="replace").decode() for name, text in texts.items() if text}
 
 
 def write_address() -> None:

@@ -1,8 +1,10 @@
 """Links: every page with random settings opens again as it was; bad links, long ones, session files, lecture mode."""
 
+import base64
 import json
 import random
 import re
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode
@@ -27,6 +29,8 @@ from tests.support.random_settings import (
 )
 from ui import navigation, state, take_along
 
+HALF = "~1" + base64.urlsafe_b64encode(zlib.compress(b'"\\ud800 apple"')).decode().rstrip("=")
+"""A packed text with half a character, of which no address can be written."""
 NAMES = [entry.name for entry in navigation.PAGES]
 
 
@@ -72,7 +76,19 @@ def test_damaged_foreign_and_unknown_values_lose_nothing_else(name, visit):
     plain = visit(name)
     fields = {field.address for field in state._FIELDS[name].values() if field.address}
     chance = random.Random(name)
-    nonsense = ["~1AAAA", "~9zz", "nonsense", "-1", "1e999", "9" * 40, pack({"X": [[1]]}), pack([[[[]]]]), "<b>", "🙂"]
+    nonsense = [
+        "~1AAAA",
+        "~9zz",
+        "nonsense",
+        "-1",
+        "1e999",
+        "9" * 40,
+        pack({"X": [[1]]}),
+        pack([[[[]]]]),
+        "<b>",
+        "🙂",
+        HALF,
+    ]
     bad = {address: chance.choice(nonsense) for address in sorted(fields)}
     page = visit(name, **bad, lecture="1", utm_source="friend")
     assert page.toast or not fields
@@ -197,3 +213,14 @@ def test_a_recording_of_the_first_version_is_read(root):
     (trace,), (_, weights) = recording.traces, layer(x, x, x, average_attn_weights=False)
     for head in range(2):
         assert torch.allclose(trace.weights(head), weights[0, head], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_half_a_character_in_a_link_or_from_a_component_breaks_no_page(name, visit):
+    fields = {field.address for field in state._FIELDS[name].values() if field.address}
+    page = visit(name, **dict.fromkeys(fields, HALF))
+    assert not page.exception
+    assert page.toast or not fields
+    with pytest.raises(ValueError, match="damaged"):
+        read_session(b'{"format": "attention-explorer session", "version": 1, "page": "", "values": {"a": "\\ud800"}}')
+    assert pack("\ud800") == pack("?")

@@ -7,6 +7,10 @@ UPLOAD_BYTES = Bound("bytes of an upload", NONE, "131,072 positions in float32 w
 SESSION_UPLOAD_BYTES = Bound("bytes of a session's uploads", NONE, "the largest file and some small ones", 128 * MIB)
 UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept in memory", 512 * MIB)
 UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
+# what a browser sends over its websocket
+MESSAGES_AT_ONCE = Bound("messages of a browser at once", NONE, "a page that opens sends few", 15)
+MESSAGES_PER_SECOND = Bound("messages of a browser a second", NONE, "more wait; nobody clicks as fast", 3)
+MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 10)
 # what is sent, packed
 EDIT_LETTERS = Bound("letters that say what an edit does", 400, "it is a sentence")
 # tables, tensors, recordings
@@ -37,4 +41,5 @@ DOWNLOADS = Bound("models that are fetched at a time", 4, "a slow one keeps no o
 HALL_ROOMS = Bound("rooms of halls that are open", 100, "each is asked again by its phones", 50)
 HALL_PHONES = Bound("phones in a room", 1_000, "no hall is larger")
 HALL_QUESTIONS = Bound("questions of a room", 300, "three hours have no more")
+HALL_ANSWER_SECONDS = Bound("seconds in which a phone's answer comes", 10, "it keeps a connection")
 HALL_ANSWER_BYTES = Bound("bytes of a phone's answer", 300, "a number and a name")

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 from attention_core.files import MISSING, find_file
 from ui.navigation import PAGES
+from ui.served import base_path
 
 Message = MutableMapping[str, Any]
 FRAMED_BY = "ATTENTION_FRAMED_BY"
@@ -144,15 +144,17 @@ class OldAddresses(Middleware):
 
 
 def new_address(scope: Message) -> str | None:
-    """Return the address to which a request for an unknown page is redirected; None for all other requests."""
-    base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
-    name = scope["path"].removeprefix(base)
+    """Return the address to which a request for an unknown page is redirected; None for all other requests.
+
+    It is relative to that of the request: a proxy may have taken a prefix away, which only the browser knows.
+    """
+    name = scope["path"].removeprefix(f"{base_path()}/")
     if not re.fullmatch(r"[\w-]+", name) or name in PAGE_NAMES or name.startswith("_"):
         return None
     if "text/html" not in Headers(scope=scope).get("accept", ""):
         return None
     query = scope["query_string"].decode("latin-1")
-    return base + PAGE_OF_TITLE.get(name.lower(), "") + (f"?{query}" if query else "")
+    return f"./{PAGE_OF_TITLE.get(name.lower(), '')}" + (f"?{query}" if query else "")
 
 
 PATH = "/_stcore/health"

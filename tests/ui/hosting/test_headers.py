@@ -91,9 +91,9 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "leads_to"),
     [
-        ("/welcome", "/?digit=3"),
-        ("/start", "/?digit=3"),
-        ("/Draw-a-digit", "/pixels?digit=3"),
+        ("/welcome", "./?digit=3"),
+        ("/start", "./?digit=3"),
+        ("/Draw-a-digit", "./pixels?digit=3"),
         ("/pixels", None),
         ("/", None),
         ("/_stcore/health", None),

@@ -1,5 +1,7 @@
 """The lower right corner of a lecture: a room for the hall's phones, with the address that they open."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,11 +27,23 @@ HAS_ITEM_QUESTION = Field(APP, "hall_item_asks", False)
 _corner = component(KEY, folder="ui/lecture/hall")
 
 
+@contextmanager
+def refusal_in_corner() -> Iterator[None]:
+    """Keep why rooms refuse something for the corner to show; the page goes on."""
+    try:
+        yield
+    except RoomError as error:
+        REFUSAL.value = str(error)
+
+
 def hall_corner() -> None:
     """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
     HAS_QUESTION.value = False
-    if ROOM.value is not None and not ROOMS.confirm_lecturer(*ROOM.value):
-        ROOM.value, REFUSAL.value = None, "The room was closed."
+    if ROOM.value is not None:
+        REFUSAL.value = ""
+        with refusal_in_corner():
+            if not ROOMS.confirm_lecturer(*ROOM.value):
+                ROOM.value, REFUSAL.value = None, "The room was closed."
     room, room_data = ROOM.value, None
     if room is not None:
         url = phones_address(room.code)
@@ -52,25 +66,27 @@ def _qr(url: str) -> str:
 
 
 def _open() -> None:
-    try:
+    with refusal_in_corner():
         ROOM.value, REFUSAL.value = Room(*ROOMS.open()), ""
-    except RoomError as error:
-        REFUSAL.value = str(error)
 
 
 def _restore() -> None:
     saved = component_message(KEY, "restore") or {}
     room = Room(str(saved.get("code")), str(saved.get("key")))
-    ROOM.value = room if ROOMS.confirm_lecturer(*room) else None
+    with refusal_in_corner():
+        ROOM.value = room if ROOMS.confirm_lecturer(*room) else None
 
 
 def _close() -> None:
-    if ROOM.value is not None:
-        ROOMS.close(ROOM.value.code)
-    ROOM.value, REFUSAL.value = None, ""
+    REFUSAL.value = ""
+    with refusal_in_corner():
+        if ROOM.value is not None:
+            ROOMS.close(ROOM.value.code)
+    ROOM.value = None
 
 
 def pause_idle_hall() -> None:
     """Let the phones wait where this page asks nothing."""
     if ROOM.value is not None and not HAS_QUESTION.value:
-        ROOMS.pause(ROOM.value.code)
+        with refusal_in_corner():
+            ROOMS.pause(ROOM.value.code)

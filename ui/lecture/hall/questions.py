@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.attention.wording import percent
-from ui.lecture.hall.corner import HAS_QUESTION, ROOM, Room
+from ui.lecture.hall.corner import HAS_QUESTION, ROOM, Room, refusal_in_corner
 from ui.lecture.hall.rooms import ROOMS, HallQuestion, RoomError
 from ui.navigation import entry_of
 from ui.state import APP, PAGE, Field, widget_value
@@ -35,7 +35,9 @@ def hall_verdict(correct: int) -> str:
     if ROOM.value is None or question is None or question.page != _title():
         return ""
     HAS_QUESTION.value = True
-    tally = ROOMS.reveal(ROOM.value.code, question, [correct])
+    tally = None
+    with refusal_in_corner():
+        tally = ROOMS.reveal(ROOM.value.code, question, [correct])
     if tally is None:
         return ""
     share = f", {percent(tally.n_correct / tally.n)}" if tally.n else ""
@@ -51,7 +53,8 @@ def _count_hands(room: Room, question: HallQuestion) -> None:
     keys = [f"hall_hands_{question.fingerprint}_{option}" for option in range(len(question.options))]
 
     def on_count() -> None:
-        ROOMS.raise_hands(room.code, question, [int(widget_value(key, 0) or 0) for key in keys])
+        with refusal_in_corner():
+            ROOMS.raise_hands(room.code, question, [int(widget_value(key, 0) or 0) for key in keys])
 
     with st.popover("Count hands", icon=":material/back_hand:"):
         for key, option in zip(keys, question.options, strict=True):

@@ -25,6 +25,9 @@ FILE_VARIABLE = "ATTENTION_ROOMS"  # names the file of rooms; all processes behi
 CODE_LETTERS = "BCDFGHJKMNPQRTVWXZ2346789"
 """None looks like another, and there are no vowels, so that no code is a word."""
 CODE_LENGTH = 5
+SECONDS_FOR_LOCK, SECONDS_OF_REST = 0.5, 1.0
+"""How long a request waits for the file, and how long all are refused at once after it could not be used."""
+UNAVAILABLE = "The hall's rooms cannot be used at the moment. Hands can be counted."
 MAX_SECONDS, MAX_IDLE_SECONDS = 3 * 3600, 600
 """How long a room may be open, and how long without a request of its lecturer."""
 TABLES = """
@@ -41,6 +44,10 @@ create index if not exists questions_of_room on questions(room);
 
 class RoomError(ValueError):
     """A room, a question or an answer that does not exist or is refused; its message is for people."""
+
+
+class UnavailableError(RoomError):
+    """The file of rooms cannot be used at the moment."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +86,13 @@ class Rooms:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = Lock("rooms")
+        self._lock, self._rests_until = Lock("rooms"), 0.0
 
     @cached_property
     def _connection(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.touch(mode=0o600)
-        database = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
+        database = sqlite3.connect(self.path, timeout=SECONDS_FOR_LOCK, check_same_thread=False)
         database.execute("pragma journal_mode = wal")
         database.execute("pragma synchronous = off")  # rooms need not outlive the machine
         database.executescript(TABLES)
@@ -93,9 +100,21 @@ class Rooms:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hand the connection to one thread at a time, and commit at the end, or roll back after an error."""
-        with self._lock, self._connection as database:
-            yield database
+        """Hand the connection to one thread at a time, and commit at the end, or roll back after an error.
+
+        Raises:
+            UnavailableError: the file is locked, damaged or cannot be written, or was so a moment ago.
+        """
+        with self._lock:
+            if time.monotonic() < self._rests_until:
+                raise UnavailableError(UNAVAILABLE)
+            try:
+                with self._connection as database:
+                    yield database
+            except (sqlite3.Error, OSError) as error:
+                self._rests_until = time.monotonic() + SECONDS_OF_REST
+                self.__dict__.pop("_connection", None)
+                raise UnavailableError(UNAVAILABLE) from error
 
     def open(self) -> tuple[str, str]:
         """Open a room; return its code, which everybody may see, and its key, which the lecturer alone has.

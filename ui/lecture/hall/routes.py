@@ -3,6 +3,7 @@
 They have no session of Streamlit's: a tap costs a millisecond, and 300 phones ask again every two seconds.
 """
 
+import asyncio
 import ipaddress
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +22,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from attention_core.files import find_file
-from ui.hosting.bounds import HALL_ANSWER_BYTES, HALL_ROOMS
-from ui.lecture.hall.rooms import CODE_LENGTH, CODE_LETTERS, ROOMS, RoomError
+from ui.hosting.bounds import HALL_ANSWER_BYTES, HALL_ANSWER_SECONDS, HALL_ROOMS
+from ui.lecture.hall.rooms import CODE_LENGTH, CODE_LETTERS, ROOMS, RoomError, UnavailableError
+from ui.served import base_path
 
 FOLDER = "hall"
 FRESH = 0.3  # seconds for which all phones of a room get one answer of the store
@@ -30,6 +33,8 @@ CODE = re.compile(f"[{CODE_LETTERS}]{{{CODE_LENGTH}}}")
 PHONE = re.compile(r"[A-Za-z0-9-]{16,36}")
 UNCHANGED = Response(status_code=204, headers={"Cache-Control": "no-store"})
 _PAGE = find_file("ui/lecture/hall/hall_phone.html").read_bytes()
+_THREADS = ThreadPoolExecutor(4, "hall")
+"""They wait for the file of rooms, which others may have locked; the event loop and Streamlit's threads never do."""
 _states: dict[str, tuple[float, str, bytes]] = {}
 
 
@@ -40,12 +45,16 @@ async def _page(request: Request) -> Response:
 async def _current_question(request: Request) -> Response:
     """Answer with the question of the moment; with nothing where a phone has it already."""
     try:
-        state, content = _state(_code(request))
+        state, content = await _in_thread(_state, _code(request))
         if phone := request.query_params.get("joins"):
-            ROOMS.join(_code(request), _phone(phone))
+            await _in_thread(ROOMS.join, _code(request), _phone(phone))
     except RoomError as error:
         return _refusal(error)
     return UNCHANGED if request.query_params.get("has") == state else Response(content, media_type="application/json")
+
+
+async def _in_thread(use_room: Callable[..., Any], *given: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, use_room, *given)
 
 
 def _state(code: str) -> tuple[str, bytes]:
@@ -64,25 +73,41 @@ def _state(code: str) -> tuple[str, bytes]:
 
 async def _answer(request: Request) -> Response:
     try:
-        if int(request.headers.get("content-length", HALL_ANSWER_BYTES.maximum + 1)) > HALL_ANSWER_BYTES.maximum:
-            raise ValueError
-        body = json.loads(await request.body())
+        body = json.loads(await _bounded_body(request))
         number, answer, phone = int(body["question"]), int(body["answer"]), _phone(body["phone"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return JSONResponse({"error": "That is no answer."}, status_code=400)
+        return JSONResponse({"error": "That is no answer."}, status_code=400, headers={"Connection": "close"})
     try:
-        ROOMS.answer(_code(request), number, phone, answer)
+        await _in_thread(ROOMS.answer, _code(request), number, phone, answer)
     except RoomError as error:
         return _refusal(error)
     return UNCHANGED
 
 
+async def _bounded_body(request: Request) -> bytes:
+    """Return what a phone sends; whatever its headers say, it is counted as it comes.
+
+    Raises:
+        ValueError: it is too long, or does not come in time.
+    """
+    body = b""
+    try:
+        async with asyncio.timeout(HALL_ANSWER_SECONDS.maximum):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > HALL_ANSWER_BYTES.maximum:
+                    raise ValueError("an answer is shorter")
+    except TimeoutError:
+        raise ValueError("an answer comes sooner") from None
+    return body
+
+
 async def _for_lecturer(read_room: Callable[[str], Any], request: Request) -> Response:
     try:
         code = _code(request)
-        if not ROOMS.confirm_lecturer(code, request.headers.get(KEY_HEADER, "")):
+        if not await _in_thread(ROOMS.confirm_lecturer, code, request.headers.get(KEY_HEADER, "")):
             raise RoomError("This room is closed, or not yours.")
-        return JSONResponse(read_room(code))
+        return JSONResponse(await _in_thread(read_room, code))
     except RoomError as error:
         return _refusal(error)
 
@@ -101,12 +126,12 @@ def _phone(name: Any) -> str:
 
 
 def _refusal(error: RoomError) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=410)
+    return JSONResponse({"error": str(error)}, status_code=503 if isinstance(error, UnavailableError) else 410)
 
 
 def routes() -> list[Route]:
     """Return the ways of phones and of the lecturer's corner, for the server."""
-    room = f"/{FOLDER}/{{code}}"
+    room = f"{base_path()}/{FOLDER}/{{code}}"
     return [
         Route(room, _page),
         Route(f"{room}/now", _current_question),

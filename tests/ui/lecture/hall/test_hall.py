@@ -1,6 +1,8 @@
 """Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
 
+import asyncio
 import json
+import sqlite3
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -58,6 +60,42 @@ def test_a_question_that_comes_back_keeps_its_answers_and_is_told_once(rooms, ro
         {"page": "Draw a digit", "question": "Which colour?", "answers": 1, "right": 1},
         {"page": "Three vectors", "question": "How many?", "answers": 1, "right": None},
     ]
+
+
+def lock(path):
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin exclusive")
+    return other.close
+
+
+def damage(path):
+    for beside in path.parent.glob("*-*"):
+        beside.unlink()
+    path.write_bytes(b"no database" * 500)
+    return path.unlink
+
+
+def put_folder(path):
+    for file in path.parent.glob("*"):
+        file.unlink()
+    path.mkdir()
+    return path.rmdir
+
+
+@pytest.mark.parametrize("spoil", [lock, damage, put_folder])
+def test_a_file_that_cannot_be_used_is_told_at_once_and_used_again_later(rooms, monkeypatch, spoil):
+    code, key = rooms.open()
+    if spoil is not lock:
+        rooms.__dict__.pop("_connection").close()  # as in a process that starts
+    mend = spoil(rooms.path)
+    unavailable = 503, {"error": hall_rooms.UNAVAILABLE}
+    asked = f"/hall/{code}/now?joins={PHONES[0]}"
+    assert request(rooms, monkeypatch, "GET", asked) == unavailable
+    mend()
+    assert request(rooms, monkeypatch, "GET", asked) == unavailable, "nobody asks the file again so soon"
+    monkeypatch.setattr(rooms, "_rests_until", 0)
+    assert rooms.confirm_lecturer(code, key) == (spoil is lock)
+    rooms.open()
 
 
 def test_what_does_not_belong_is_refused(rooms, room):
@@ -215,3 +253,44 @@ def test_a_question_goes_to_the_phones_as_plain_text_and_its_verdict_counts_them
     rooms.answer(code, state["number"], PHONES[0], 1)
     assert questions.hall_verdict(1) == "**The hall**: 1 of 1 were right, 100%."
     assert rooms.state(code)["correct"] == (1,)
+
+
+def test_a_lecture_goes_on_where_rooms_cannot_be_used(questions, rooms, monkeypatch):
+    from ui.lecture.hall import corner
+
+    drawn = []
+    for name, value in {"ROOM": questions.ROOM, "ROOMS": rooms, "_corner": lambda **given: drawn.append(given)}.items():
+        monkeypatch.setattr(corner, name, value)
+    questions.ask_hall("Is this right?", ["yes", "no"])
+    unlock = lock(rooms.path)
+    for act in (corner.hall_corner, corner.pause_idle_hall, corner.hall_corner):
+        act()
+    assert questions.hall_verdict(1) == ""
+    assert [one["data"]["refusal"] for one in drawn] == [hall_rooms.UNAVAILABLE] * 2
+    assert drawn[-1]["data"]["room"]["code"] == questions.ROOM.value.code, "it comes back"
+    unlock()
+    monkeypatch.setattr(rooms, "_rests_until", 0)
+    corner.hall_corner()
+    assert drawn[-1]["data"]["refusal"] == ""
+
+
+async def test_an_answer_is_counted_as_it_comes_and_does_not_wait_for_ever(rooms, monkeypatch):
+    from starlette.requests import Request
+
+    from ui.lecture.hall import routes
+
+    n_pieces = 0
+
+    async def receive():
+        nonlocal n_pieces
+        n_pieces += 1
+        return {"type": "http.request", "body": bytes(200), "more_body": True}
+
+    async def wait_for_ever():
+        await asyncio.Event().wait()
+
+    scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"10")]}
+    assert (await routes._answer(Request(scope, receive))).status_code == 400
+    assert n_pieces == 2
+    monkeypatch.setattr(routes, "HALL_ANSWER_SECONDS", SimpleNamespace(maximum=0.01))
+    assert (await routes._answer(Request(scope, wait_for_ever))).status_code == 400

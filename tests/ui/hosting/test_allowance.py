@@ -1,0 +1,121 @@
+"""Floods of messages over websockets: they wait, others' do not, and nobody empties everybody's cache."""
+
+import asyncio
+import time
+from contextlib import suppress
+from itertools import repeat
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from ui.hosting import allowance
+from ui.hosting.allowance import WebsocketAllowance
+
+RERUN = BackMsg(rerun_script={"query_string": "a"}).SerializeToString()
+CLEAR = BackMsg(clear_cache=True).SerializeToString()
+
+
+class Clock:
+    """Time that goes on only while somebody sleeps."""
+
+    def __init__(self):
+        self.now, self._sleepers = 100.0, []
+
+    def monotonic(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        woken = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self.now + seconds, len(self._sleepers), woken))
+        await woken
+
+    async def run(self, seconds):
+        """Let so much time go by."""
+        end = self.now + seconds
+        while True:
+            for _ in range(200):
+                await ORIGINAL_SLEEP(0)
+            self._sleepers.sort(key=lambda sleeper: sleeper[:2])
+            if not self._sleepers or self._sleepers[0][0] > end:
+                self.now = end
+                return
+            self.now, _, woken = self._sleepers.pop(0)
+            woken.set_result(None)
+
+
+ORIGINAL_SLEEP = asyncio.sleep
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    mine = Clock()
+    monkeypatch.setattr(time, "monotonic", mine.monotonic)
+    monkeypatch.setattr(allowance.asyncio, "sleep", mine.sleep)
+    return mine
+
+
+class Line:
+    """A connection: what its browser sends, and when the app got it."""
+
+    def __init__(self, clock, middleware, contents, kind="websocket"):
+        self.got, self._clock, self._contents = [], clock, iter(contents)
+        middleware.app = self.app
+        self._task = asyncio.ensure_future(middleware({"type": kind, "line": self}, self._receive, None))
+
+    async def _receive(self):
+        with suppress(StopIteration):
+            return {"type": "websocket.receive", "bytes": next(self._contents)}
+        return {"type": "websocket.disconnect"}
+
+    @staticmethod
+    async def app(scope, receive, send):
+        line = scope["line"]
+        while (message := await receive())["type"] == "websocket.receive":
+            line.got.append((line._clock.now - 100, message["bytes"]))
+            await ORIGINAL_SLEEP(0)
+
+    def n_until(self, seconds):
+        return sum(when <= seconds for when, _ in self.got)
+
+    def stop(self):
+        self._task.cancel()
+
+
+async def test_a_flood_waits_and_others_do_not(clock):
+    middleware = WebsocketAllowance(None)
+    floods = [Line(clock, middleware, repeat(RERUN)) for _ in range(10)]
+    await clock.run(10)
+    assert all(flood.n_until(0) == 14 for flood in floods)  # each costs a little more than one credit
+    assert 10 * 15 + 10 * 10 <= sum(flood.n_until(10) for flood in floods) <= 10 * 15 + 10 * 10 + 10 * 3 * 10
+    visitor = Line(clock, middleware, [RERUN] * 14)
+    await clock.run(0)
+    assert visitor.got == [(10, RERUN)] * 14
+    for flood in floods:
+        flood.stop()
+
+
+async def test_a_large_message_costs_more(clock):
+    line = Line(clock, WebsocketAllowance(None), [RERUN, bytes(8_000_000), RERUN])
+    await clock.run(60)
+    seconds = [when for when, _ in line.got]
+    assert seconds[0] == 0
+    assert seconds[1] == pytest.approx((1 + 160 - 14) / 10, abs=0.01)
+    assert len(seconds) == 3
+
+
+async def test_nobody_empties_everybody_s_cache(clock, monkeypatch):
+    contents = [CLEAR, RERUN, CLEAR, b"\xff damaged"]
+    line = Line(clock, WebsocketAllowance(None), contents)
+    await clock.run(1)
+    assert [content for _, content in line.got] == [RERUN, b"\xff damaged"]
+    monkeypatch.setenv("ATTENTION_HOSTED", "0")
+    own = Line(clock, WebsocketAllowance(None), [CLEAR, *[RERUN] * 100])
+    await clock.run(0)
+    assert len(own.got) == 101
+
+
+async def test_flooding_pages_with_requests_is_not_its_matter(clock):
+    line = Line(clock, WebsocketAllowance(None), [RERUN] * 30, kind="http")
+    await clock.run(0)
+    assert line.n_until(0) == 30
