@@ -24,7 +24,7 @@ from attention_core.data.review_pieces import read_reviews, split_reviews
 from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, number_scenes
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
-from attention_core.evaluate.photographs import photo_subject
+from attention_core.evaluate.photographs import greyed_photo_subject
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import QuestionSet, ask_at_random
 from attention_core.faithfulness import attribution, subjects
@@ -83,7 +83,7 @@ def _photographs(model: Any, data: str | None, device: str, n: int) -> Iterator[
         photo = encode_photograph(model, photograph.content)
         for row in map(photo_names().index, photograph.classes):
             weights = ask_photograph(model, photo, class_query(model, row)).weights().view(photo.grid)
-            yield photo_subject(model, photograph.content, weights, row)
+            yield greyed_photo_subject(model, photograph.content, weights, row)
 
 
 def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:

@@ -74,18 +74,18 @@ def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
     return {key: round(mean, 4) for key, mean in (means | likelier).items()}
 
 
-def photo_subject(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> Subject:
+def greyed_photo_subject(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> Subject:
     """Return the subject of a class, a question's weights (rows, columns) and a picture's file, which is seen small."""
     photograph = scale_photograph(content, TRAINED_SIDE).to(device_of(model))
-    return subjects.photo_subject(model, photograph, weights.to(photograph), row)
+    return subjects.greyed_photo_subject(model, photograph, weights.to(photograph), row)
 
 
 def erase_regions(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> dict[str, Curve]:
-    """Return what is left of a class's probability as ever more regions become grey, see photo_subject.
+    """Return what is left of a class's probability as ever more regions become grey, see greyed_photo_subject.
 
     They do so in the order of the question's weights, of the gradient, and at random (the mean of five orders).
     """
-    subject = photo_subject(model, content, weights, row)
+    subject = greyed_photo_subject(model, content, weights, row)
     return curves_of(subject, three_orders(subject))
 
 

@@ -158,7 +158,7 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
 
 
 @_with_plain_tensors
-def photo_subject(model: PhotoNetwork, photograph: Tensor, weights: Tensor, row: int) -> Subject:
+def greyed_photo_subject(model: PhotoNetwork, photograph: Tensor, weights: Tensor, row: int) -> Subject:
     """Return the subject of a class and a photograph (3, height, width), which the network names without a question.
 
     The map is of a question's weights (rows, columns), which the network does not know; a unit is a region, and becomes

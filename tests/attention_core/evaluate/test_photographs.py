@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from attention_core.data.photographs import load_photographs
 from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.evaluate.photographs import erase_regions, inside, photo_figures, photo_subject
+from attention_core.evaluate.photographs import erase_regions, greyed_photo_subject, inside, photo_figures
 from attention_core.inference.photographs import (
     TRAINED_SIDE,
     ask_photograph,
@@ -88,7 +88,9 @@ def test_regions_become_grey_first_where_attention_looks():
     erased[0, columns + 3] = True
     with torch.no_grad():
         expected = model(small[None]).logits.softmax(1)[0, row]
-    assert_close(photo_subject(model, content, weights, row).erase(erased).flatten()[0], expected, atol=1e-5, rtol=1e-4)
+    assert_close(
+        greyed_photo_subject(model, content, weights, row).erase(erased).flatten()[0], expected, atol=1e-5, rtol=1e-4
+    )
 
 
 def test_photographs_of_ones_own_are_named(tmp_path, capsys):
