@@ -131,8 +131,7 @@ def _draw_question(page: str, surprise: TryThis) -> None:
         if option is not None:
             _enter(page, surprise, str(option))
 
-    hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
-    ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, on_guess)
+    ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, on_guess)
     ask_hall(surprise.question, surprise.options)
     undoes = bool(surprise.act and surprise.hides)
     st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, undoes))

@@ -9,16 +9,24 @@ def format_count(n: int, name: str) -> str:
     return f"{n:,} {singular if n == 1 else name}"
 
 
-def percent(share: float) -> str:
-    """Return a share as a percentage of one or two figures, "83%", "3.8%", "99.6%": only 0 is "0%", only 1 "100%".
+SMALLEST_REST = 1e-6
+"""What is nearer to 1 counts as 1: sums of float32 are no more exact."""
 
-    What is nearer to 1 than a millionth counts as 1: sums of float32 are no more exact.
-    """
+
+def percent(share: float) -> str:
+    """Return a share in whole percents, "83%", "<1%", ">99%": only 0 is "0%", only 1 "100%"."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if share > 0.99 and 1 - share >= SMALLEST_REST else f"{share:z.0%}"
+
+
+def fine_percent(share: float) -> str:
+    """Return a share as a percentage of one or two figures, "83%", "3.8%", "99.6%", where small shares are compared."""
     left = 1 - share
     if 0 < share < 1e-6:
         return "less than 0.0001%"
     if 1e-6 <= share < 0.0995:
         return f"{Decimal(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}%"
-    if share >= 0.995 and left >= 1e-6:
+    if share >= 0.995 and left >= SMALLEST_REST:
         return f"{100 - Decimal(f'{100 * left:.1g}'):f}%"
     return f"{share:z.0%}"

@@ -8,13 +8,22 @@ from collections.abc import Sequence
 from attention_core.data.word_translations import SHORT, Table, expanded_english_words, gloss, load_table, lost_words
 from attention_core.weights import WeightsError
 
+CONTRACTED = {"du": ("of the", "from the"), "des": ("of the", "from the"), "au": ("to the", "at the", "in the")}
+CONTRACTED["aux"] = CONTRACTED["au"]
+"""French words that are two English ones, where the sentence has these one after the other."""
+
 
 def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
     """Return what stands below each French word of a sentence's translation: what it means in English.
 
     That is "" below a name or a mark, and below all where the table of words is missing.
     """
-    pairs = zip(french_words, gloss(french_words, sentence, _table()), strict=True)
+    meanings, padded = gloss(french_words, sentence, _table()), f" {sentence.lower()}"
+    for at, french in enumerate(french_words):
+        meanings[at] = next(
+            (both for both in CONTRACTED.get(french.lower(), ()) if f" {both} " in padded), meanings[at]
+        )
+    pairs = zip(french_words, meanings, strict=True)
     return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
 
 

@@ -154,6 +154,13 @@ def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
     return judge_all(model, [sentence_without.pieces for sentence_without in shorter]) - unchanged
 
 
+def turned_otherwise(sentence: Sentence, index: int) -> dict[int, bool]:
+    """Return the words that a negation turns round only without a word, True, or only with it, False."""
+    before, after = sentence.negated, sentence_of(sentence.words[:index] + sentence.words[index + 1 :]).negated
+    after.insert(index, before[index])
+    return {position: turned for position, turned in enumerate(after) if turned != before[position]}
+
+
 def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:
     """Return the heaviest word with more than an even share of the weight whose removal makes the answer surer."""
     towards = 1 if positive >= 0.5 else -1

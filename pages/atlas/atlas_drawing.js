@@ -1,5 +1,6 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
-import { asPercent, clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { finePercent } from "../../attention_core/attention/view/scene_drawing.js";
 import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
 import { count, fitText, hatch, outline, pictureOf, Scale, STRONGEST, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
@@ -128,7 +129,7 @@ export class MapDrawing extends MapView {
       for (let col = Math.floor(range.left); col < range.right; col++) {
         const point = this.codeAt(row, col);
         if (!point || point.code === UNKNOWN) continue;
-        const text = point.code === MASKED ? "masked" : asPercent(weightOf(point.tile, point.code));
+        const text = point.code === MASKED ? "masked" : finePercent(weightOf(point.tile, point.code));
         pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5), this.cell - 4);
       }
     }
@@ -164,7 +165,7 @@ export class MapDrawing extends MapView {
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = this.text;
-    pen.fillText(asPercent(weightOf(point.tile, point.code)), x + cell + 8, y + cell / 2);
+    pen.fillText(finePercent(weightOf(point.tile, point.code)), x + cell + 8, y + cell / 2);
   }
 
   paintEdges(pen, range) {
@@ -256,13 +257,13 @@ export class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", `≤ ${asPercent(scale.low)}`);
-    make(this.marks, "span", "high", asPercent(scale.high));
+    make(this.marks, "span", "low", `≤ ${finePercent(scale.low)}`);
+    make(this.marks, "span", "high", finePercent(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
       make(mark, "i");
-      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${asPercent(uniform)}`);
+      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${finePercent(uniform)}`);
     }
     this.keys.replaceChildren();
     const explain = (swatch, text) => make(make(this.keys, "span"), "i", swatch).after(text);

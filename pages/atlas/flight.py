@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.inference.long_text import Echo, LongText, strongest_echo
 from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, View, is_map_at, move_map, open_map_at
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
@@ -85,7 +85,7 @@ def _described_stop(source: MatrixSource, shared: SharedAtlas) -> Stop:
         row, column = cell
         query_label, key_label = (source.text.labels[position].strip() for position in cell)
         weights = trace.weights(head, [row])[0]
-        looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", percent(float(weights[column]))
+        looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", fine_percent(float(weights[column]))
         title = f"At “{query_label}” it {looks} at “{key_label}”, piece {column + 1:,}: {weight}"
         stop = Stop(title, "Every cell is one weight.", View(row + 0.5, column + 0.5, CLOSE_UP_CELLS), cell)
     return stop if is_map_at(stop.view, stop.cell) else ELSEWHERE
@@ -135,7 +135,7 @@ def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
     query_label, key_label = (html.escape(labels[position].strip()) for position in (echo.query, echo.followed))
     pair = labels[echo.first.start : echo.second.stop]
     second_query = f"the second “{query_label}”" if pair.count(labels[echo.query]) == 2 else f"“{query_label}”"
-    share = percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
+    share = fine_percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
     st.html(
         f'<p class="echo"><b>At {second_query} it looks back at “{key_label}”: what came next the first time</b></p>'
         f'<div class="echo" tabindex="0">{escaped_text(echo.first.start, echo.followed)} '
@@ -167,7 +167,7 @@ def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     def outcome() -> tuple[int, str]:
         share = sum(min(row + 1, window) for row in range(n)) / n**2
-        return 1, f"Each piece sees the last {window} only. That is {percent(share)} of all {n:,} × {n:,} pairs."
+        return 1, f"Each piece sees the last {window} only. That is {fine_percent(share)} of all {n:,} × {n:,} pairs."
 
     question = f"All {n:,} pieces at once: what will the map look like?"
     return TryThis("fly out to the whole text", question, SHAPES, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
@@ -182,12 +182,12 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "piece that many look at."
     )
     with_echo = (
-        f"On average, what came next gets {percent(echo_weight)} of this head's attention here. Nobody told it to: it "
-        "helps to guess the next word."
+        f"On average, what came next gets {fine_percent(echo_weight)} of this head's attention here. Nobody told it "
+        "to: it helps to guess the next word."
     )
     without_echo = (
-        f"On average, what came next last time gets {percent(echo_weight)} here, "
-        f"the piece just before {percent(neighbour_weight)}."
+        f"On average, what came next last time gets {fine_percent(echo_weight)} here, "
+        f"the piece just before {fine_percent(neighbour_weight)}."
     )
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.scene import picture_scene_data
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.charts.overlay import image_png, overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
@@ -154,6 +154,6 @@ def worth_text() -> str:
     error, cards = "cluttered_translated_mnist_error", (card_or_empty(MODEL), card_or_empty(PLAIN))
     if not all(error in card for card in cards):
         return ""
-    having, without = (percent(card[error]) for card in cards)
+    having, without = (fine_percent(card[error]) for card in cards)
     compared = compare_accuracies(without, having, are_errors=True)
     return f"It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."

@@ -37,6 +37,18 @@ def _points(change: float) -> str:
     return f"{points:.0f} points" if abs(change) >= 0.0095 else f"{points:.1f} points"
 
 
+def why_it_moves(text: str, position: int) -> str:
+    """Say by what a word of little weight moves the answer: by a negation, or by the states of its neighbours."""
+    sentence = core.read_sentence(text)
+    turned = core.turned_otherwise(sentence, position)
+    names = " ".join(sentence.labels[index] for index in turned)
+    if not turned:
+        return "It acts through its neighbours: their vectors have read it."
+    if all(turned.values()):
+        return f"It ends the negation: without it, “{names}” is negated, too, and those vectors turn round."
+    return f"It negates “{names}”: their vectors turn round before attention weighs them."
+
+
 def compare_weight_and_effect(judgement: Judgement) -> str:
     """Say where weights and the effects of deletion disagree; what stands between pairs of ** is bold."""
     text, sentence, trace, _ = judgement
@@ -60,7 +72,7 @@ def compare_weight_and_effect(judgement: Judgement) -> str:
     return (
         f"**{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
         f"**{_points(changes[heaviest])}**. Delete **{names[decisive]}**, which has {percent(weights[decisive])}: by "
-        f"**{_points(changes[decisive])}**."
+        f"**{_points(changes[decisive])}**. {why_it_moves(text, decisive)}"
     )
 
 

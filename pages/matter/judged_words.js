@@ -55,6 +55,10 @@ class JudgedScene extends SceneView {
 
   hasStep(name) { return name === "erase" ? Boolean(this.data.ifRemoved) : super.hasStep(name); }
 
+  // A guess is about what deleting does, which alone plays then.
+  get standsCovered() { return true; }
+  playReveal() { this.playStep(this.timeline.steps.length - 1); }
+
   build() {
     super.build();
     this.keys.forEach((node, index) => { if (this.data.readAs[index]) node.title = `read as ${this.data.readAs[index]}`; });

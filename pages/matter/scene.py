@@ -55,8 +55,9 @@ def draw_judged_scene(judgement: Judgement) -> None:
         "Weights: every word's, and how the answer moves when it is deleted",
     )
     HAS_GUESSED.value |= is_answered(NAME)
-    data = judged_data(judgement) | {"plays": True, "covered": is_guessing(NAME)}
-    if data["ifRemoved"] and text in GUESSED and not HAS_GUESSED.value:
+    is_awaited = is_guessing(NAME)
+    data = judged_data(judgement) | {"plays": True, "covered": is_awaited}
+    if data["ifRemoved"] and (is_awaited or (text in GUESSED and not HAS_GUESSED.value)):
         data |= {"ifRemoved": None, "note": "", "isAwaited": True}
     draw_scene(NAME, data, on_choose, _judged_words)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.bounds.limits import MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -95,7 +95,7 @@ def draw_logit_parts(parts: LogitParts) -> None:
         chart = bars(values, largest, title=title, colour=colour, height=height, label_limit=210)
         draw_chart(chart, key="model_adds_bars", alt="The parts that add most to the logit")
         st.markdown("If the model ended there, it would say")
-        rows = [[f"{text} {percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
+        rows = [[f"{text} {fine_percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
         names = ["the word itself", *(f"layer {layer}" for layer in range(1, len(rows)))]
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
@@ -185,7 +185,7 @@ def _mean_state(out: ModelOutput) -> Tensor:
 def _in_units(value: float, word: Any, rival: Any = None) -> str:
     if rival is not None:
         return f"{number(100 * value, 'z.0f')} points"
-    return percent(value) if word is not None else f"{value:.3f}"
+    return fine_percent(value) if word is not None else f"{value:.3f}"
 
 
 def _position(n_logits: int, request: RunRequest) -> int:

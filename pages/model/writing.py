@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.wording import fine_percent, format_count, percent
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
@@ -232,7 +232,7 @@ def _draw_buttons(request: RunRequest, generation: Generation) -> None:
 
 def _draw_text(generation: Generation) -> None:
     """Draw the tokens, each as dark as it was surprising, the chosen one framed; a click chooses another."""
-    expected_with = (f"expected with {percent(2**-bits)}, {bits:.1f} bits" for bits in generation.bits)
+    expected_with = (f"expected with {fine_percent(2**-bits)}, {bits:.1f} bits" for bits in generation.bits)
     notes = ["the first token, which nothing expected", *expected_with]
     shades = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in generation.bits)]
     key, label = "model_says_text_chips", "The text so far"

@@ -10,6 +10,7 @@ import base64
 import json
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -20,7 +21,7 @@ from attention_core.files import find_file
 from ui.chart import file_address, note_picture
 from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.hosting.warm_up import import_libraries
-from ui.navigation import PAGES, entry_of, path_of
+from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.scene import draw_scene
 from ui.state import Field, followed_address, one_of, plain_text, single_choice
 
@@ -122,20 +123,30 @@ def first_answers() -> dict[str, Any]:
     return json.loads(find_file("pages/start/answers.json").read_text(encoding="utf-8"))
 
 
-ACROSS = 3
+N_PICTURES = 2
+"""Pages of a group that have a picture on Start; links to the others stand beside them."""
 
 
-def draw_page_cards() -> None:
-    """Draw a numbered card for every other page, in their order."""
-    for first in range(1, len(PAGES), ACROSS):
-        pages = enumerate(PAGES[first : first + ACROSS], first)
-        for column, (number, entry) in zip(st.columns(ACROSS, gap="medium"), pages, strict=False):
+def draw_story() -> None:
+    """Draw all other pages, numbered in their order, group by group."""
+    for group, numbered in groupby(enumerate(PAGES[1:], 1), key=lambda pair: pair[1].group):
+        pages = list(numbered)
+        st.markdown(f"**:gray[{group}]**")
+        *pictures, others = st.columns([1] * N_PICTURES + [0.8], gap="medium")
+        for column, (number, entry) in zip(pictures, pages, strict=False):
             with column.container(border=True, height="stretch"):
                 if image := _card(entry.name, st.context.theme.type or "light"):
                     url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
                     st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
-                st.page_link(path_of(entry), label=f"**{number}. {entry.title}**")
-                st.caption(entry.promise)
+                _draw_page_link(number, entry)
+        with others:
+            for number, entry in pages[N_PICTURES:]:
+                _draw_page_link(number, entry)
+
+
+def _draw_page_link(number: int, entry: PageEntry) -> None:
+    st.page_link(path_of(entry), label=f"**{number}. {entry.title}**")
+    st.caption(entry.promise)
 
 
 @lru_cache

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.start.first_screen import draw_demonstration, draw_page_cards, first_answers
+from pages.start.first_screen import draw_demonstration, draw_story, first_answers
 from pages.start.search import draw_search
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
-page_frame("start", "A network with attention decides at each step what matters now. Watch it decide.")
+page_frame("start", "With attention a network looks back at its input at every step. Watch where it looks.")
 with st.container(key="desk_start_search"):
     draw_fragment(draw_search)
 draw_fragment(draw_demonstration)
@@ -15,4 +15,4 @@ with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()
     st.subheader("The story, page by page", anchor=False)
-    draw_page_cards()
+    draw_story()

@@ -2,6 +2,7 @@
 import { asPercent, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { mixtureOf } from "../../attention_core/attention/view/scene.js";
+import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
@@ -69,7 +70,11 @@ class NinePairs extends PlaneScene {
     this.switch.replaceChildren();
     this.switch.hidden = false;
     set(this.switch, { "aria-label": "What asks" });
-    this.choices = TURNS.map(([title, isTurned]) => Object.assign(make(this.switch, "button", "", title), { isOn: () => this.given.isTurned === isTurned, onclick: () => this.turnQueries(isTurned) }));
+    this.choices = TURNS.map(([title, isTurned]) => {
+      const node = make(this.switch, "button");
+      writeMarked(node, title);
+      return Object.assign(node, { isOn: () => this.given.isTurned === isTurned, onclick: () => this.turnQueries(isTurned) });
+    });
   }
 
   turnQueries(isTurned) {

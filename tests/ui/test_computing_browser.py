@@ -64,7 +64,7 @@ def test_scores_over_a_plane_are_those_of_python(compute):
 
 
 TEXTS = {
-    "shares": (PRELUDE, "(share) => m.asPercent(share)", SHARES, lambda one: percent(one).replace("less than", "<")),
+    "shares": (PRELUDE, "(share) => m.asPercent(share)", SHARES, percent),
     "two digits": (PLANE, "(x) => m.twoDecimals(x)", (-12.344, -3, -0.004, 0, 0.006, 1), lambda x: f"{x:z.2f}"),
     "weights": (PAINT, "(w) => m.exactPercent(w)", (0.1234567, 0.05, 0.5), lambda w: f"{100 * w:#.3g}%"),
     "counts": (PAINT, "(n) => m.count(n)", (0, 999.6, 131072), lambda n: f"{round(n):,}"),

@@ -1,8 +1,6 @@
 // The likeliest next words, or numbers under names, as bars that are buttons: a click chooses one.
 import { asPercent, keepFocus, make, minus } from "../../attention_core/attention/view/prelude.js";
 
-const likely = (share) => (share < 0.0005 ? "< 0.1%" : asPercent(share));
-
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");
   keepFocus(root, () => {
@@ -10,7 +8,7 @@ export default function ({ data, parentElement, setStateValue }) {
     for (const [name, value] of Object.entries(data.look ?? {})) root.style.setProperty(name, value);
     const list = make(root, "ol", data.about ? { "aria-label": data.about } : {});
     for (const { piece, text, share, from = 0, value } of data.words) {
-      const said = piece === data.said, says = value === undefined ? likely(share) : minus(`${+value.toPrecision(3)}`);
+      const said = piece === data.said, says = value === undefined ? asPercent(share) : minus(`${+value.toPrecision(3)}`);
       const name = `${text}, ${says}${said ? ", the present choice" : ""}`;
       const button = make(make(list, "li"), "button", { "aria-pressed": said, "aria-label": name });
       make(button, "span", "word", text);

@@ -392,6 +392,9 @@ export class PlaneScene extends SceneView {
     return false;
   }
 
+  // A guess is about other arrows.
+  get standsCovered() { return true; }
+
   percentsOf(weights) { return percentsOfRow(weights); }
 
   // The numbers of the scene as the arrows are now.
@@ -590,7 +593,6 @@ export class PlaneScene extends SceneView {
   // How much of a row's weights is seen: while it plays they come one row after another.
   shownOf(row) {
     const { progress } = this.state;
-    if (this.isCovered) return 0;
     if (row === this.row) return this.data.isSoft ? progress.divide : progress.allScores;
     const isToCome = this.isUntold || (this.isTour && (this.playing || this.time === 0));
     return isToCome && !this.tour.slice(0, this.tour.indexOf(this.row)).includes(row) ? 0 : 1;

@@ -19,13 +19,8 @@ export const bold = (textContent) => create("b", { textContent });
 
 export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
-// As wording.percent in Python: only 0 is "0%", only 1 "100%".
-export const asPercent = (share) => {
-  const left = 1 - share, rounded = (part, digits) => Number((100 * part).toPrecision(digits));
-  if (share > 0 && share < 1e-6) return "< 0.0001%";
-  if (share > 0 && share < 0.0995) return `${rounded(share, share < 0.0095 ? 1 : 2)}%`;
-  return `${left >= 1e-6 && share >= 0.995 ? Number((100 - rounded(left, 1)).toFixed(4)) : (100 * share).toFixed(0)}%`;
-};
+// As wording.percent in Python, in whole percents: only 0 is "0%", only 1 "100%".
+export const asPercent = (share) => (share > 0 && share < 0.01 ? "<1%" : share > 0.99 && 1 - share >= 1e-6 ? ">99%" : `${Math.round(100 * share)}%`);
 
 export const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

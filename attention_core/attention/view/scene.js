@@ -7,7 +7,7 @@
 // `fade`, since when one turns into the other, 0 = it does not; `weights`, as they are drawn; `held`, the key whose column is
 // dragged; `middle`, where the box is.
 import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
-import { percentsOf, SceneDrawing, tonesOn, wholePercent } from "./scene_drawing.js";
+import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
 import { ScenePlayer } from "./scene_player.js";
 import { SceneLayout } from "./scene_layout.js";
 import { STEP_NAMES, Timeline } from "./scene_steps.js";
@@ -37,6 +37,7 @@ export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
     Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
+    root.classList.toggle("stands", this.standsCovered);
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -62,7 +63,8 @@ export class SceneView extends ScenePlayer {
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
-      if (data.covered) this.show(0);
+      if (data.covered) this.show(this.standsCovered ? this.timeline.end : 0);
+      else if (isRevealed) this.playReveal();
       else this.playOnArrival();
       return;
     }
@@ -76,6 +78,10 @@ export class SceneView extends ScenePlayer {
     if (isBuilt || data.before) this.change();
     else this.draw();
   }
+
+  // Whether the picture stands as it rests while a guess is awaited, since that is about something else; what plays after it.
+  get standsCovered() { return false; }
+  playReveal() { this.playOnArrival(); }
 
   stripNote() {
     const { numbers } = this.data, [, keySize] = numbers?.sizes ?? [];
@@ -254,7 +260,7 @@ export class SceneView extends ScenePlayer {
       const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])];
       return {
         word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0],
-        odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${wholePercent(probability)}`),
+        odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(probability)}`),
       };
     };
     if (this.isEven && !data.isEven) return answerOf(equal?.[row]);
@@ -438,7 +444,7 @@ export class SceneView extends ScenePlayer {
     const { state } = this, weight = state.weights[at] ?? 0;
     node.hidden = isVector || state.progress.divide < 0.9;
     set(node, { "aria-label": `weight of ${textOf(this.data.keys[at])}`, "aria-valuenow": Math.round(100 * weight), "aria-valuetext": asPercent(weight) });
-    const strongest = Math.max(...state.weights), isHint = state.weights.length > 1 && weight === strongest && weight > MIN_HINT_WEIGHT && !this.local && !this.isEven && this.time >= this.timeline.end - 0.01;
+    const strongest = Math.max(...state.weights), isHint = state.weights.length > 1 && weight === strongest && weight > MIN_HINT_WEIGHT && !this.local && !this.isEven && !this.isCovered && this.time >= this.timeline.end - 0.01;
     node.classList.toggle("pulls", isHint);
   }
 }

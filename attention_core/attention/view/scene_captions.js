@@ -1,5 +1,5 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
-import { wholePercent } from "./scene_drawing.js";
+import { asPercent } from "./prelude.js";
 
 const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05, SURE = 0.5;
 const SHORT = 11;  // keys of a short sentence, the full stop and the end among them
@@ -42,8 +42,8 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 
 // What is said, how likely it is, and what would be likelier, or that all else together is.
 export const saidOf = ({ word, probability, isNear, rival }) => {
-  const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${wholePercent(probability)})`;
-  const others = !rival && probability < SURE ? `, all others together ${wholePercent(1 - probability)}` : "";
+  const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
+  const others = !rival && probability < SURE ? `, all others together ${asPercent(1 - probability)}` : "";
   return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
@@ -63,7 +63,8 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
-    const before = data.vector?.lost.includes(first) ? ` One vector has lost **${quoted(keys[first])}**.` : "";
+    const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? ` said, in English: ${quoted(english)} It` : "";
+    const before = lost.includes(first) ? ` One vector${said} has lost **${quoted(keys[first])}**.` : "";
     return `Out of that mixture ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
   }
   if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;

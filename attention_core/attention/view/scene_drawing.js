@@ -4,7 +4,7 @@ import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 export const LOWEST = 0.08;  // of a column's length
 export const HIGHEST = 0.94;
-const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01, TALL = 0.7;
+const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01;
 
 export const mix = (from, to, share) => from + (to - from) * share;
 const rectBetween = (from, to, share) => ({
@@ -32,17 +32,14 @@ export const tonesOn = (ink, ground) => {
   };
 };
 
-// A share in whole percents.
-export const wholePercent = (share) => (share > 0 && share < 0.005 ? "<1%" : share < 1 && share >= 0.995 ? ">99%" : `${Math.round(100 * share)}%`);
-
 // A share in percents of two digits, so that the ratio of two of them is about that of the shares.
-export const finePercent = (share) => (share >= 1e-6 && share < 0.0095 ? `${Number((100 * share).toPrecision(2))}%` : asPercent(share));
+export const finePercent = (share) => (share >= 1e-6 && share < 0.0995 ? `${Number((100 * share).toPrecision(2))}%` : asPercent(share));
 
 // Weights as texts, in whole percents; equal ones as a fraction.
 export const percentsOf = (weights) => {
   const positive = weights.filter((weight) => weight > 0), isEven = positive.length > 1 && Math.max(...positive) - Math.min(...positive) < 1e-4;
   if (isEven) return weights.map((weight) => (weight > 0 ? `1/${positive.length}` : "0%"));
-  return weights.map((weight) => (weight > 0 && weight < 0.005 ? "<1%" : `${Math.round(100 * weight)}%`));
+  return weights.map(asPercent);
 };
 
 // A number of any size in few characters.
@@ -231,7 +228,7 @@ export class SceneDrawing {
       if (state.held === index) Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.weights, lineWidth: 3 }).strokeRect(full.x, full.y, full.w, full.h);
     }
     pen.globalAlpha = 1;
-    const hangs = progress.grow < 0.5 && height < foot, end = layout.end(index, hangs && layout.isNarrow ? foot : share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.005;
+    const hangs = progress.grow < 0.5 && height < foot, end = layout.end(index, hangs && layout.isNarrow ? foot : share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.01;
     const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? 0.75 : 1) * alpha * scored;
     if (layout.isNarrow) {
       const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.numberEnd;
@@ -324,17 +321,14 @@ export class SceneDrawing {
     this.drawValue(rectBetween(rectBetween(from, along, outside), lying, inside), index, (layout.values ? outside : 1) * (1 - progress.blend), taken < 1 ? 1.5 : 0.5);
   }
 
-  // The sum of the row, told in a corner.
+  // The sum of the row, always in the same corner.
   drawTotal() {
     const { layout, state } = this, { progress, scores, hidden, weights } = state, isDivided = progress.divide > 0.5 || state.isEven;
     const sum = scores.reduce((total, score, index) => total + (hidden[index] ? 0 : Math.exp(score)), 0);
     const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%`;
     const text = isDivided ? together : `sum of all: ${shortNumber(sum)}`, alpha = 0.85 * progress.open * clamp(3 * progress.grow - 2, 0, 1);
     if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha });
-    else {
-      const isFree = weights[0] < TALL && !(weights[1] >= TALL);  // the first columns leave room for it
-      this.write(text, isFree ? 0 : this.width, 10 * layout.scale, { align: isFree ? "left" : "right", size: 16 * layout.scale, alpha });
-    }
+    else this.write(text, 0, 10 * layout.scale, { size: 16 * layout.scale, alpha });
   }
 
   // What is said, with the likeliest others.

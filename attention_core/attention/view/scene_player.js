@@ -7,9 +7,12 @@ const WAIT = 600;  // milliseconds before it plays on arrival
 const HALL_LETTERS = 20;  // pixels of the smallest letters in a hall, of a screen of 1920 x 1080
 const played = new Set();  // which scenes have played, see hasPlayed
 
-// Text in which what stands between pairs of ** is bold.
-const writeMarked = (node, text) =>
-  node.replaceChildren(...text.split("**").map((part, index) => (index % 2 ? create("b", { textContent: part }) : part)));
+// Text in which what stands between pairs of ** is bold, and W_Q has an index.
+const indexed = (text) => text.split(/(?<=\bW)_(\w)/).map((part, index) => (index % 2 ? create("sub", { textContent: part }) : part));
+export const writeMarked = (node, text) => {
+  node.replaceChildren();
+  text.split("**").forEach((part, index) => (index % 2 ? make(node, "b") : node).append(...indexed(part)));
+};
 
 export class ScenePlayer {
   constructor(root, label) {

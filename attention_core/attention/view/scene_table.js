@@ -1,15 +1,12 @@
 // A scene of records: rows of a key and a value that are texts. Each value lies in the box as high as its weight, and what is
 // alike of them adds up. Before attention comes a dictionary, which finds what is spelled exactly as the query.
-import { clamp, make } from "./prelude.js";
-import { finePercent, SceneDrawing } from "./scene_drawing.js";
+import { asPercent, clamp, make } from "./prelude.js";
+import { SceneDrawing } from "./scene_drawing.js";
 import { NARROW, SceneLayout } from "./scene_layout.js";
 import { placeWord, SceneView } from "./scene.js";
 
 const MAX_SHOWN = 40, LEAST_SHARE = 0.005, N_ANSWERS = 2, TIGHT_ROWS = 12, MAX_LARGE = 36, LEAST_FRAMED = 4;
 const NOT_FOUND = "not found";
-
-// A share as a row, the box and the sentence say it.
-const tablePercent = (share) => (share > 0 && share < 0.001 ? "<0.1%" : share > 0.9995 && share < 1 ? ">99.9%" : finePercent(share));
 
 // A text, cut where it has more letters than this.
 const cutText = (text, most = MAX_SHOWN) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
@@ -137,6 +134,9 @@ export class TableScene extends SceneView {
     Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["a dictionary", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
+  // A guess is about another comparison.
+  get standsCovered() { return true; }
+
   hasStep(name) { return name !== "vector" && name !== "erase"; }
 
   build() {
@@ -157,8 +157,6 @@ export class TableScene extends SceneView {
     this.values.forEach((node, index) => placeWord(node, layout.values[index], layout.isSmall ? layout.smallest : layout.size));
   }
 
-  percentsOf(weights) { return super.percentsOf(weights).map((text, index) => (text.includes("/") ? text : tablePercent(weights[index]))); }
-
   goalMiddle() { return this.layout.boxMiddle(null); }
 
   // Shares of the different values: the weights of those that are alike add up.
@@ -166,7 +164,7 @@ export class TableScene extends SceneView {
     const shares = new Map();
     this.weights.forEach((weight, index) => { const text = this.data.values[index]; shares.set(text, (shares.get(text) ?? 0) + weight); });
     const [best, ...others] = [...shares].sort(([, a], [, b]) => b - a).slice(0, N_ANSWERS).filter(([, share]) => share >= LEAST_SHARE);
-    return best ? { word: best[0], probability: best[1], odds: [best, ...others].map(([text, share]) => `${tablePercent(share)} ${text}`) } : null;
+    return best ? { word: best[0], probability: best[1], odds: [best, ...others].map(([text, share]) => `${asPercent(share)} ${text}`) } : null;
   }
 
   captionOf(step) {
@@ -181,10 +179,10 @@ export class TableScene extends SceneView {
     if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
     if (step !== "says" || this.local || state.isChanged || state.cut.length) return super.captionOf(step);
     if (answer.probability < 0.5) {
-      return `Out comes a mixture: **${cutText(answer.word)}**, but only ${tablePercent(answer.probability)}, beside ${new Set(data.values).size - 1} others.`;
+      return `Out comes a mixture: **${cutText(answer.word)}**, but only ${asPercent(answer.probability)}, beside ${new Set(data.values).size - 1} others.`;
     }
-    const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]), likely = tablePercent(answer.probability);
+    const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]), likely = asPercent(answer.probability);
     const fits = data.exact[row] === null ? `No key is exactly ${text}, but **${key}** fits best` : `${text} fits **${key}** best`;
-    return `${fits}: out comes **${cutText(answer.word)}** (${likely}). Now pull “${key}” to the left, or cross it out by a click.`;
+    return `${fits}: out comes **${cutText(answer.word)}** (${likely}).${this.isCovered ? "" : ` Now pull “${key}” to the left, or cross it out by a click.`}`;
   }
 }

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import Learning, TrainingAlignment, learning_of
 from attention_core.weights import WeightsError
@@ -40,7 +40,7 @@ def answer(sentences: list[tuple[Learning, TrainingAlignment]]) -> str:
     """Say what it learned from, and how sharply it looks by now."""
     mean = sum(moment.sharpness for _, moment in sentences) / len(sentences)
     scale = "0% looks everywhere alike, 100% at one word"
-    return f"Nobody: it has seen pairs of sentences alone. Sharpness: **{percent(mean)}** ({scale})."
+    return f"Nobody: it has seen pairs of sentences alone. Sharpness: **{fine_percent(mean)}** ({scale})."
 
 
 def draw(sentences: list[tuple[Learning, TrainingAlignment]]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.wording import fine_percent, format_count, percent
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,26 @@ from attention_core.attention.wording import format_count, percent
 )
 def test_what_is_counted_agrees_with_its_number(n, name, says):
     assert format_count(n, name) == says
+
+
+@pytest.mark.parametrize(
+    ("share", "says"),
+    [
+        (0, "0%"),
+        (-1e-9, "0%"),
+        (1e-9, "<1%"),
+        (0.0099, "<1%"),
+        (0.01, "1%"),
+        (0.038, "4%"),
+        (0.99, "99%"),
+        (0.991, ">99%"),
+        (1 - 2e-6, ">99%"),
+        (1 - 1e-7, "100%"),
+        (1, "100%"),
+    ],
+)
+def test_a_share_in_whole_percents_is_rounded_neither_to_nothing_nor_to_all(share, says):
+    assert percent(share) == says
 
 
 @pytest.mark.parametrize(
@@ -39,5 +59,5 @@ def test_what_is_counted_agrees_with_its_number(n, name, says):
         (1, "100%"),
     ],
 )
-def test_a_share_is_rounded_neither_to_nothing_nor_to_all(share, says):
-    assert percent(share) == says
+def test_small_shares_that_are_compared_keep_their_figures(share, says):
+    assert fine_percent(share) == says

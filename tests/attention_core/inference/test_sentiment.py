@@ -324,7 +324,7 @@ def test_examples_are_short_and_a_heavy_word_that_pushes_the_other_way_is_named(
 
 @pytest.mark.parametrize(
     ("positive", "says"),
-    [(1.0, "positive 100%"), (0.997, "positive 99.7%"), (0.5, "positive 50%"), (0.004, "negative 99.6%")],
+    [(1.0, "positive 100%"), (0.997, "positive >99%"), (0.5, "positive 50%"), (0.004, "negative >99%")],
 )
 def test_a_judgement_is_not_rounded_to_certainty(positive, says):
     assert Verdict(positive).label == says

@@ -15,7 +15,7 @@ from attention_core.atlas import search
 from attention_core.atlas.synthetic import labels
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.bounds.limits import Bound
 from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
@@ -189,7 +189,7 @@ def test_a_jump_finds_whole_words_first_and_tells_of_the_cell_that_it_frames(app
         assert text.labels[row] == " cat"
         share = weights.weights(5, [row])[0]
         assert column == int(share.argmax())
-        found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {percent(share.max())}"
+        found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {fine_percent(share.max())}"
         assert f"At “cat” it looks most at {found}" in html.unescape(html_of(page))
         assert f"`cat`: {len(seen) + 1} of " in text_of(page)
         assert "what came next the first time" not in html_of(page)
@@ -242,7 +242,7 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     page = put(open_page(app, PAGE), "selectbox", layer=layer, head=head)
     text = in_pieces(phrase_book())
     echo = strongest_echo(text, read_in_windows(text, layer), head)
-    _, followed, before = map(percent, echo.shares)
+    _, followed, before = map(fine_percent, echo.shares)
     assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
         assert f"what came next gets {followed} of this head's attention here" in text_of(page)

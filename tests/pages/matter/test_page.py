@@ -70,7 +70,7 @@ def test_every_preset_is_judged_and_told_to_a_second_network(page):
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
     assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in drawn(page)["compared"]
-    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in drawn(page)["compared"]
+    assert "Delete **“Not”**, which has 3%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
     assert "attention hardly helps here; of this sentence they say *positive 84%* and *" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]

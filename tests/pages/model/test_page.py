@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, trace_model
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
@@ -101,8 +101,8 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
     layer, head = divmod(int(found.change.abs().argmax()), 6)
     assert (layer, head) == (3, 5)
-    assert f"`car` comes next with 90% here, with {percent(found.goal)} after the second sentence" in text_of(page)
-    assert f"With **layer 4, head 6** from there alone: **{percent(float(found.values[3, 5]))}**" in text_of(page)
+    assert f"`car` comes next with 90% here, with {fine_percent(found.goal)} after the second sentence" in text_of(page)
+    assert f"With **layer 4, head 6** from there alone: **{fine_percent(float(found.values[3, 5]))}**" in text_of(page)
     words = text_of(set_value(page.text_input(key="model_effect_rather"), "house"))
     assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
     page = set_value(page.text_input(key="model_effect_rather"), "")

@@ -8,7 +8,7 @@ import pytest
 
 from attention_core import trace_model
 from attention_core.attention.edits import drop_heads
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent, percent
 from attention_core.hub.model import in_units
 from attention_core.hub.run import ModelInput, TextInput, run, text_inputs
 from attention_core.inference.pretrained import load_model, prepare
@@ -134,7 +134,7 @@ def test_what_a_decoder_keeps_expects_and_has_no_answer_to_is_told(encoder_decod
     ids = prepared.inputs["decoder_input_ids"][0].tolist()
     notes = [token["note"] for token in data_of(page, "model_says_text_chips")["tokens"]]
     expected = [float(shares[place, token]) for place, token in enumerate(ids[1:])]
-    assert notes[1:] == [f"expected with {percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
+    assert notes[1:] == [f"expected with {fine_percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
     entropy = -float((shares[-1] * shares[-1].log2()).sum())
     assert f"({entropy:.1f} bits)" in text_of(page)
     others = 1 - float(shares[-1].topk(10).values.sum())
@@ -163,7 +163,7 @@ def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measur
     given = inputs_of(page)
     second = run(pretrained, prepare(pretrained, TextInput(SECOND, png=given.png)))
     likeliest = int(made.logits[-1].argmax())
-    here, there = (percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
+    here, there = (fine_percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
     assert f"comes next with {here} here, with {there} after the second sentence" in text_of(page)
 
 

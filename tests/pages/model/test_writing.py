@@ -9,7 +9,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core.attention.edits import DropHead
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import fine_percent
 from attention_core.hub.generation import KeyValueCache
 from attention_core.hub.outputs import NextTokens, log_probabilities, token_text
 from attention_core.inference.pretrained import load_model
@@ -109,7 +109,7 @@ def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened
     ("entropy", "rest", "n_rest", "says"),
     [
         (0.0, 0.0, 90, "The other 90 tokens together: 0%. Almost sure (0.0 bits)."),
-        (0.19, 0.002, 1, "The other token: 0.2%. Almost sure (0.2 bits)."),
+        (0.19, 0.002, 1, "The other token: <1%. Almost sure (0.2 bits)."),
         (0.93, 0.25, 0, "As unsure as between 1.9 equally likely ones (0.9 bits)."),
         (
             1.58,
@@ -139,7 +139,7 @@ def test_next_tokens_and_what_is_said_of_them_are_those_of_the_model(opened):
     assert f"({entropy:.1f} bits)" in text_of(page)
     notes = [token["note"] for token in data_of(page, "model_says_text_chips")["tokens"]]
     expected = [float(shares[place, token]) for place, token in enumerate(ids[0, 1:])]
-    assert notes[1:] == [f"expected with {percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
+    assert notes[1:] == [f"expected with {fine_percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
 
 
 @pytest.mark.parametrize(

@@ -147,13 +147,13 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     expect(page.locator(".cell").nth(7)).to_have_text("15%")
 
 
-def test_try_this_covers_the_scene_until_all_nine_weights_have_changed(visit, app_url):
+def test_try_this_leaves_the_weights_in_sight_until_all_nine_have_changed(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.locator(".tip").first.wait_for()
     settle(page)
     page.get_by_role("button", name="Try this").click()
-    expect(page.locator(".covered .say")).to_have_text("x1 is the query (blue): it asks every key (yellow).")
-    expect(page.locator(".cell").first).to_have_css("opacity", "0")
+    expect(page.locator(".covered .say")).to_have_text("x1's context is a mixture: 54% of x1, 5% of x2, 41% of x3.")
+    expect(page.locator(".cell.now")).to_have_text(["54%", "5%", "41%"])
     page.locator(".st-key-vectors_try_guess").get_by_text("5", exact=True).click()
     expect(page.locator(".say")).to_have_text(NINE)
     expect(page.locator(".say")).to_contain_text("Yet x3 now takes 22% from x2, not 15%.")
@@ -163,8 +163,8 @@ def test_try_this_covers_the_scene_until_all_nine_weights_have_changed(visit, ap
 def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_url):
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
-    page.get_by_role("button", name="x turned by W_Q asks").click()
-    expect(page.locator(".say")).to_have_text(re.compile("^Turned by W_Q, x1 .* 9% of x1, 66% of x2, 25% of x3"))
+    page.get_by_role("button", name="x turned by WQ asks").click()
+    expect(page.locator(".say")).to_have_text(re.compile("^Turned by WQ, x1 .* 9% of x1, 66% of x2, 25% of x3"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
     page.get_by_role("button", name="x asks", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
