@@ -12,7 +12,6 @@ from torch import Tensor
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
 from attention_core.attention.view.scene import picture_scene_data
-from attention_core.attention.wording import percent
 from attention_core.charts import signed_ramp
 from attention_core.charts.chart import Chart
 from attention_core.charts.overlay import image_png, overlay
@@ -22,17 +21,17 @@ from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
-from attention_core.inference.pixel_readout import figure_range, ink_taken, product_means, quantise_queries_and_keys
+from attention_core.inference.pixel_readout import ink_taken, product_means, quantise_queries_and_keys
 from ui.canvas import INK, PAPER, Pad, PadContent, digit_presets, readable_content
 from ui.chart import draw_map, note_picture, picture_address
 from ui.component import component
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import compare_accuracies, draw_reading, inked, likeliest_digits, prepared, read_image, remark_on
+from ui.digits import draw_reading, inked, likeliest_digits, prepared, read_image, remark_on
 from ui.edits import EditList
+from ui.lecture.mode import LECTURE
 from ui.player import Stepper
 from ui.scene import draw_picture_scene
 from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
-from ui.try_this import is_answered, is_guessing
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -83,9 +82,10 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
+CLAIM = "784 pixels look at one another: each takes from all of them, by weights of its own."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
-_ink_taken = cached_computation()(ink_taken)
+ink_of_mixtures = cached_computation()(ink_taken)
 
 
 class Reading(NamedTuple):
@@ -130,13 +130,6 @@ def _read_drawing(drawing: Drawing) -> Reading:
     return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
 
 
-def learned_and_equal(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the chosen layer reads in a canvas, as learned and with every weight equal: probabilities, (10,)."""
-    image = torch.from_numpy(prepared(canvas).image)
-    learned, equal = (read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))
-    return learned, equal
-
-
 def has_scene() -> bool:
     """Return whether the map of the chosen layer is that of one softmax, which a scene shows."""
     return LAYER.value != NO_SOFTMAX and MAP.value == SINGLE_QUERY
@@ -164,12 +157,12 @@ def draw_pixel_scene(reading: Reading, paper: str, *, is_empty: bool) -> None:
         "asker": query,
         "nouns": ("pixel", "pixel"),
         "near": PIECE_SIDE,
-        "taken": to_array(_ink_taken(trace, is_ink)).round(3).tolist(),
+        "taken": to_array(ink_of_mixtures(trace, is_ink)).round(3).tolist(),
         "inks": (PAPER[paper], INK[paper]),
         "ink": is_ink.int().tolist(),
         "note": f"{EXPLANATIONS[LAYER.value]} {TAKEN_NOTE}",
     }
-    data |= {"isEven": IS_EVEN.value, "plays": True, "covered": is_guessing(NAME)}
+    data |= {"isEven": IS_EVEN.value, "plays": LECTURE.value}
     data |= {"pad": NAME, "paper": PAPER[paper], "isEmpty": is_empty}
     if trace.edits:
         data["learned"] = learned
@@ -241,12 +234,12 @@ def draw_equal_map(reading: Reading) -> None:
     draw_map(values, ink, "pixels_equal_map", alt, size=MAP_SIZE, high=MAX_MAP_WEIGHT, axis="pixels", smooth=False)
 
 
-def page_question() -> str:
-    """Return the page's question, which says what the pad shows."""
+def pad_heading() -> str:
+    """Return the heading above the pad, which says what its colours show."""
     if MAP.value != SINGLE_QUERY:
-        return "Draw: its colours show where pixels look."
+        return "Draw: its colours show where pixels look"
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    return f"Draw, or click a pixel: {colours} which others it reads."
+    return f"Draw your own, or click a pixel: {colours} which others it reads"
 
 
 def equal_weight() -> str:
@@ -254,21 +247,23 @@ def equal_weight() -> str:
     return "0" if LAYER.value == NO_SOFTMAX else "equal"
 
 
-def worth_text(layer: str) -> str:
-    """Return sentences that compare a layer's accuracy with that of its control, and, once guessed, equal weights'."""
-    cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
-    if not all("test_accuracy" in card for card in cards):
+def control_accuracy() -> float | None:
+    """Return how often the layer's control is right, in which no pixel looks at another; None where no card says it."""
+    return card_or_empty("ffn-classifier" if LAYER.value == GUIDED else SELF_ONLY).get("test_accuracy")
+
+
+def worth_text() -> str:
+    """Say how often the chosen layer is right, as learned and with equal weights, also where it began with them."""
+    card, equal_from_start = card_or_empty(LAYER.value), card_or_empty(EQUAL_FROM_START).get("test_accuracy")
+    learned, equal = (card.get(f"test_accuracy{suffix}") for suffix in ("", "_with_uniform_attention"))
+    if learned is None:
         return ""
-    accuracy, without = (figure_range(card, "test_accuracy") for card in cards)
-    equal = cards[0].get("test_accuracy_with_uniform_attention") if is_answered(NAME) else None
-    verdict = compare_accuracies(without, accuracy)
-    with_equal = (
-        "" if equal is None else f"; **with every weight equal, {percent(equal)}**: it was trained with its own"
-    )
-    conclusion = " It does not help." if verdict in ("as good", "better") else ""
-    between = "" if layer == GUIDED else " between pixels"
-    control = f"Trained without attention{between}, a network is {verdict}: {without}."
-    return f"It reads {accuracy} of MNIST's test digits{with_equal}. {control}{conclusion}"
+    if equal is None:
+        return f"Of 10,000 new digits it reads {learned:.0%}."
+    figures = f"{learned:.0%}; with every weight {equal_weight()} {equal:.0%}"
+    if equal_from_start and LAYER.value == PLAIN:
+        figures += f", and {equal_from_start:.0%} if it is trained so from the start"
+    return f"Of 10,000 new digits it reads {figures}."
 
 
 def choose_layer() -> None:

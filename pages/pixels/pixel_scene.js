@@ -8,6 +8,8 @@ import { underHand } from "./pixel_pad.js";
 
 const APART = 18, LINE = 1.35;
 
+const meanOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
+
 class PixelScene extends DrawnScene {
   constructor(root) {
     super(root);
@@ -54,7 +56,8 @@ class PixelScene extends DrawnScene {
     if (!isSaid || data.learned) return super.captionOf(progress, scores, weights);
     const [[text, share]] = this.answers, says = `comes **“${text}”** (${asPercent(share)})`;
     if (isEven) return `With every weight equal **all pixels take the same**: nothing tells where the ink lies. Out of it ${says}.`;
-    return `Each pixel takes **its own mixture**: the map shows its ink. Out of all ${data.taken.length} ${says}.`;
+    const mean = (isInk) => Math.round(100 * meanOf(data.taken.filter((_, at) => Boolean(data.ink[at]) === isInk)));
+    return `Pixels of ink take **${mean(true)}% ink**, pixels of paper ${mean(false)}%: the drawing comes through. Out of it ${says}.`;
   }
 
   // The map of all mixtures stands beside the box of one, the answer below the map or, where it can be larger so, beside it.
@@ -76,7 +79,7 @@ class PixelScene extends DrawnScene {
   // How much ink each pixel took; the asker's cell is what its box is in large.
   drawTaken({ x, y, w }, alpha) {
     const { pen, layout: { box, tones }, data: { grid: [rows, columns], taken, ink, inks: [paper, dark], asker } } = this, side = w / columns;
-    const alike = this.isEven ? ink.reduce((sum, one) => sum + one, 0) / ink.length : null;
+    const alike = this.isEven ? meanOf(ink) : null;
     Object.assign(pen, { globalAlpha: alpha, fillStyle: paper }).fillRect(x, y, w, side * rows);
     pen.fillStyle = dark;
     taken.forEach((share, index) => {

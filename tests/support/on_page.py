@@ -72,7 +72,9 @@ def wait_for_change(page, expression: str, before) -> None:
 
 def draw(page, *strokes) -> None:
     """Draw strokes on the page's pad, each through points given as shares of it."""
-    box = page.locator("canvas.upper-canvas").bounding_box()
+    canvas = page.locator("canvas.upper-canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
     for stroke in strokes:
         places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
         page.mouse.move(*places[0])

@@ -29,7 +29,7 @@ SHOWN = {
     "matter": (".st-key-matter_scene", False, EXAMPLES),
     "translate": (".st-key-translate_pair", False, EXAMPLES),
     "transformer": (".st-key-transformer_head_scene", False, EXAMPLES),
-    "pixels": (DIGITS, True, PRESETS),
+    "pixels": (".st-key-pixels_ten", False, PRESETS),
     "find": (DIGITS, True, PRESETS),
     "read": (ANSWER, False, PRESETS),
     "ask": (ANSWER, False, EXAMPLES),

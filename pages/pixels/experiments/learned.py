@@ -65,15 +65,14 @@ def answer(training: Training) -> str:
 
 
 def draw(training: Training) -> None:
-    """Draw the chosen pixel's map, and that of all ink, at the moment."""
-    reading, trace = training.reading, training.traces[1]
-    row = to_array(trace.weights(0, [reading.query])[0])
-    received = to_array(screen.attention_received(trace, reading.image))
-    maps = (("The framed pixel takes from", row, reading.query), ("All ink takes from", received, None))
-    for column, (title, values, marked) in zip(training.beside.columns(2, gap="large"), maps, strict=True):
+    """Draw what all ink takes from, before the training and at the moment."""
+    image = training.reading.image
+    titles = "Before training, at random", "At this moment of the training"
+    for column, title, trace in zip(training.beside.columns(2, gap="large"), titles, training.traces[:2], strict=True):
         with column:
-            st.markdown(f"**{title}**")
-            chart = screen.map_chart(trace, values, reading.drawing.image, size=280, marked=marked)
+            st.markdown(f"**{title}**: where ink looks")
+            received = to_array(screen.attention_received(trace, image))
+            chart = screen.map_chart(trace, received, training.reading.drawing.image, size=280)
             draw_chart(chart, width="content", alt=title)
 
 

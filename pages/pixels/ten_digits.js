@@ -1,0 +1,49 @@
+// Ten digits twice: the ink that their pixels have taken, and what is read; above as learned, below with every weight equal. The
+// lower row begins like the upper one, and loses its ink digit by digit. A click takes a digit along.
+import { create, isNew, make, shownBy } from "../../attention_core/attention/view/prelude.js";
+
+class TenDigits {
+  constructor(root) {
+    this.claim = make(root, "p", "claim");
+    this.rows = make(root, "div", "rows");
+    const foot = make(root, "div", "foot");
+    make(foot, "button", "again", "↻ Play again").onclick = () => this.play();
+    this.note = make(foot, "span", "note");
+  }
+
+  adopt(data, choose) {
+    this.choose = choose;
+    if (!isNew(this, data)) return;
+    this.claim.textContent = data.claim;
+    this.note.textContent = data.note;
+    this.rows.replaceChildren();
+    data.rows.forEach((row, index) => this.build(row, index ? data.rows[0] : null));
+    this.play();
+  }
+
+  build({ title, pictures, digits }, before) {
+    const section = make(this.rows, "section"), heading = make(section, "h3", "", title), isRight = (digit, drawn) => digit === drawn;
+    make(heading, "b", before ? "after" : "", `${digits.filter(isRight).length} of ${digits.length} read`);
+    const tiles = make(section, "div", "tiles");
+    digits.forEach((digit, drawn) => {
+      const tile = make(tiles, "button", { "aria-label": `${drawn}, read as ${digit}: ${title}` });
+      tile.style.setProperty("--at", drawn);
+      tile.onclick = () => this.choose({ digit: drawn, even: Boolean(before) });
+      const picture = make(tile, "span", "mixture"), read = make(tile, "span", "digit");
+      if (before) {
+        picture.append(create("img", { className: "before", src: before.pictures[drawn], alt: "" }));
+        make(read, "span", "before", `${before.digits[drawn]}`);
+      }
+      picture.append(create("img", { className: before ? "after" : "", src: pictures[drawn], alt: "" }));
+      make(read, "b", `${before ? "after" : ""} ${isRight(digit, drawn) ? "" : "wrong"}`, `${digit}`);
+    });
+  }
+
+  play() {
+    this.rows.classList.remove("plays");
+    void this.rows.offsetWidth;  // which begins the animations anew
+    this.rows.classList.add("plays");
+  }
+}
+
+export default shownBy(TenDigits, "chosen");
