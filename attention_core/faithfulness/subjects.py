@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.key_pairs import pair_products
-from attention_core.attention.scores import Dot, Score
+from attention_core.attention.scores import Dot, Scaled, Score
 from attention_core.attention.types import AttentionOutput
 from attention_core.data.match3 import MODULUS
 from attention_core.data.pieces import START
@@ -181,6 +181,24 @@ def greyed_photo_subject(model: PhotoNetwork, photograph: Tensor, weights: Tenso
 
 def _without_weights(_: Mapping[str, Tensor]) -> Tensor:
     raise ValueError("Without a question a photograph has no weights to change.")
+
+
+@_with_plain_tensors
+def photo_subject(
+    model: PhotoNetwork, features: Tensor, query: Tensor, scale: float | None, temperature: float
+) -> Subject:
+    """Return the subject of a query (d,) to a photograph's regions (n, d); a unit is a region, erased as a key."""
+    score = Scaled(Dot(), scale, temperature)
+
+    def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        queries, regions = query.expand(len(keys), 1, 1, -1), keys[:, None]
+        context = attend(queries, regions, regions, score=score, mask=mask, edits=_as_edits(fixed_weights)).context
+        return answers_of(model.classify(context[:, 0, 0]))
+
+    unit_of = torch.arange(len(features), device=features.device)
+    scores = features @ query * (len(query) ** -0.5 if scale is None else scale) / temperature
+    weights = scores.softmax(0)[None, None]
+    return _subject_of_keys(predict, features, unit_of, weights, lambda erased: ~erased[:, None, None])
 
 
 @_with_plain_tensors

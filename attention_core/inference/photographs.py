@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from attention_core.device import device_of
 from attention_core.inference.soft_lookup import Encoder, Records, soft_lookup
 from attention_core.models.features import regions
 from attention_core.models.photo_network import CELL, PhotoNetwork
-from attention_core.weights import read_beside
+from attention_core.weights import read_beside, read_card, read_weights
 
 TEXTS = read_texts(__file__)
 SIDES = (224, 448, 672)
@@ -33,6 +34,8 @@ NAME_TEMPERATURE = 0.05
 NEAR = 0.5
 """The cosine below which no name of a class is near a word."""
 N_NEAREST = 3  # classes that are named for a word
+MEANINGS = "photo-names"
+"""The weights that are the vectors of the classes' names, and of a few words, by the sentence encoder."""
 COLOURS = ("red", "green", "blue")
 Value = Literal["class", "colour", "patch"]
 
@@ -40,6 +43,13 @@ Value = Literal["class", "colour", "patch"]
 def photo_names() -> tuple[str, ...]:
     """Return the names of the thousand classes, in the classifier's order."""
     return tuple(read_beside("names of the photo classifier", "photo-names.txt").split("\n")[:-1])
+
+
+@cache
+def stored_meanings() -> dict[str, Tensor]:
+    """Return vectors (d,) of the classes' names and of a few words, as the sentence encoder gives them, by text."""
+    vectors = read_weights(MEANINGS)["vectors"].double()
+    return dict(zip([*photo_names(), *read_card(MEANINGS)["examples"]], F.normalize(vectors), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

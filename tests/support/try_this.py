@@ -30,6 +30,7 @@ SHOWN = {
     "translate": (".st-key-translate_pair", False, EXAMPLES),
     "transformer": (".st-key-transformer_head_scene", False, EXAMPLES),
     "pixels": (".st-key-pixels_ten", False, PRESETS),
+    "photograph": (".st-key-photograph_scene", False, EXAMPLES),
     "find": (DIGITS, True, PRESETS),
     "read": (ANSWER, False, PRESETS),
     "ask": (ANSWER, False, EXAMPLES),

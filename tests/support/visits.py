@@ -176,6 +176,14 @@ VISITS: dict[str, tuple[Action, ...]] = {
         QUESTION,
         button("pixels_preset_*"),
     ),
+    "photograph": (
+        text_input("photograph_text", ("cup", "dog", "wine bottle", "guitar")),
+        button("photograph_preset_*"),
+        button("photograph_example_*"),
+        button_group("photograph_value"),
+        NEXT,
+        QUESTION,
+    ),
     "find": (
         button("find_preset_*"),
         CANVAS,

@@ -85,8 +85,10 @@ export class PictureScene extends ScenePlayer {
     const [, columns] = data.grid, far = (index) => Math.abs((index % columns) - (this.best % columns)) + Math.abs(index - this.best) / columns;
     const n = data.grid[0] * columns, lower = [...scores.keys()].filter((index) => index < n && scores[index] !== null && scores[this.best] - scores[index] > APART);
     this.sample = lower.filter((index) => far(index) > Math.max(SAMPLE_GAP, this.near)).sort((a, b) => scores[b] - scores[a])[0] ?? lower[0] ?? null;
-    this.buildSteps(new Timeline(isLast || data.looks[row].answer ? [...STEPS, "says"] : STEPS));
+    this.buildSteps(new Timeline(isLast || data.looks[row].answer ? [...this.stepNames, "says"] : this.stepNames));
   }
+
+  get stepNames() { return STEPS; }
 
   get near() { return this.data.near ?? NEAR; }
 
@@ -286,7 +288,7 @@ export class PictureScene extends ScenePlayer {
     const { pen, layout, data } = this, { tones } = layout, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
     const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...data.looks[this.row].weights.slice(0, n));  // equal weights are on their scale
     if (progress.score > 0) {
-      pen.globalAlpha = (0.55 - 0.25 * progress.soften) * progress.score;
+      pen.globalAlpha = mix(0.55, this.veil, progress.soften) * progress.score;
       pen.fillStyle = tones.ground;
       pen.fillRect(0, 0, layout.side, layout.high);
     }
@@ -298,11 +300,7 @@ export class PictureScene extends ScenePlayer {
         pen.fillStyle = tones.scores;
         pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
       }
-      if (progress.soften > 0 && weights[index] > 0) {
-        pen.globalAlpha = 0.85 * progress.soften * (weights[index] / strongest) ** CLEARNESS;
-        pen.fillStyle = tones.weights;
-        pen.fillRect(cell.x, cell.y, cell.w + 0.5, cell.h + 0.5);
-      }
+      if (progress.soften > 0 && weights[index] > 0) this.lightCell(index, cell, progress.soften * (weights[index] / strongest) ** CLEARNESS);
     }
     pen.globalAlpha = 0.7;
     Object.assign(pen, { strokeStyle: tones.isDark ? "rgb(255 110 100)" : "rgb(190 30 30)", lineWidth: 1.5 });
@@ -316,6 +314,16 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 0.5;
     Object.assign(pen, { strokeStyle: "rgb(128 128 128)", lineWidth: 1 }).strokeRect(0.5, 0.5, layout.side - 1, layout.high - 1);
     pen.globalAlpha = 1;
+  }
+
+  // How much of the picture is hidden where no weight is.
+  get veil() { return 0.3; }
+
+  lightCell(_, { x, y, w, h }, share) {
+    const { pen, layout: { tones } } = this;
+    pen.globalAlpha = 0.85 * share;
+    pen.fillStyle = tones.weights;
+    pen.fillRect(x, y, w + 0.5, h + 0.5);
   }
 
   // Where the words of the question stand: in as many lines as they need, in letters that leave room for two.

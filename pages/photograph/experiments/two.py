@@ -1,0 +1,72 @@
+"""Does each word have its own spot of light? Two words are asked one after another on one photograph."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.wording import rounded_percent
+from attention_core.device import to_array
+from pages.photograph import reading as asked
+from pages.photograph.first_screen import draw_photographs, example_texts
+from pages.photograph.numbers import pixels_of
+from ui.chart import draw_map
+from ui.computed import model_or_stop
+from ui.hosting.bounds import QUERY_LETTERS
+from ui.labels import literal, note
+from ui.state import Field, plain_text
+
+SECOND = Field(asked.NAME, "second", "", address="second", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
+"""The second word; "" = the second thing that is on the photograph."""
+
+
+class TwoTexts(NamedTuple):
+    """Two words, and what each brings back."""
+
+    texts: tuple[str, str]
+    readings: tuple[asked.PhotoReading, asked.PhotoReading]
+
+    @property
+    def weights(self) -> list[np.ndarray]:
+        """The map of each, (rows, columns)."""
+        return [to_array(reading.trace.weights()[0]).reshape(reading.photo.grid) for reading in self.readings]
+
+
+def draw_input() -> TwoTexts:
+    """Draw the photographs and two words."""
+    asked.VALUE.reset()
+    draw_photographs()
+    first, second = st.columns(2, gap="medium")
+    with first:
+        asked.TEXT.widget(st.text_input, "First word", max_chars=QUERY_LETTERS.maximum)
+    with second:
+        placeholder = example_texts()[-1]
+        SECOND.widget(st.text_input, "Second word", max_chars=QUERY_LETTERS.maximum, placeholder=placeholder)
+    model_or_stop(asked.MODEL)
+    question = asked.current_question()._replace(region=None)
+    texts = question.text, SECOND.value.strip() or placeholder
+    content = asked.content_of_photo()
+    first_reading, second_reading = (asked.ask(content, question._replace(text=text)) for text in texts)
+    return TwoTexts(texts, (first_reading, second_reading))
+
+
+def answer(two: TwoTexts) -> str:
+    """Say how far the two looks are apart."""
+    before, after = two.weights
+    shared = float(np.minimum(before, after).sum())
+    first, second = map(literal, two.texts)
+    return f"*{first}*, then *{second}*: the two looks share **{rounded_percent(shared)}** of their weight."
+
+
+def draw(two: TwoTexts) -> None:
+    """Draw both looks, each with what it says."""
+    for column, text, reading, weights in zip(
+        st.columns(2, gap="medium"), two.texts, two.readings, two.weights, strict=True
+    ):
+        with column:
+            name, share, _ = asked.likeliest(reading.answer)[0]
+            st.markdown(f"{literal(text)}: **{name}** ({rounded_percent(share)}), best score {reading.best_score:.1f}")
+            draw_map(weights, pixels_of(reading), f"photograph_{text}", f"Where {text} looks", size=400)
+    note(
+        "So does a network that writes a caption: each word has its spot of light. No network here writes the caption."
+    )

@@ -1,0 +1,261 @@
+"""The first screen: a photograph, what it is asked, where that looks, and what comes of it."""
+
+import html
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+from attention_core import BlockKeys
+from attention_core.attention.view.scene import picture_scene_data
+from attention_core.attention.wording import rounded_percent
+from attention_core.charts.overlay import image_png, overlay
+from attention_core.device import to_array
+from attention_core.inference.photographs import CELL, NEAR, photo_names
+from pages.photograph import reading as asked
+from pages.photograph.reading import NAME, PHOTO, PHOTOGRAPHS, REGION, TEXT, PhotoReading
+from ui.chart import note_picture, picture_address
+from ui.component import component
+from ui.computed import cached_computation
+from ui.hosting.bounds import QUERY_LETTERS
+from ui.scene import draw_picture_scene
+from ui.state import single_choice
+from ui.try_this import TRY_STAGE, TryThis, is_guessing
+
+_scene = component("photo_scene", folder="pages/photograph")
+ABSENT = {"astronaut": ("wine bottle", "stethoscope", "oxygen mask")}
+"""What is not on a photograph, though the network finds it."""
+EXAMPLES = {
+    "astronaut": ("helmet", "space shuttle", "wine bottle"),
+    "cat": ("Egyptian cat", "dog"),
+    "coffee": ("coffee", "cup"),
+}
+CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
+THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "wine")
+THUMBNAIL_SIDE, SWATCH_SIDE = 96, 32
+SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
+NOTE = "A region has seen far beyond its edges; its piece stands for 1,280 numbers."
+KNOWS = (
+    "The network knows a thousand things, over a hundred of them dogs: no faces, people, hands, trees or letters. "
+    "For the camera: a cup, a keyboard, a bottle, a phone."
+)
+
+
+def draw_question() -> None:
+    """Draw the box of the word, and what this photograph can be asked."""
+    TEXT.widget(
+        st.text_input,
+        "What do you look for? In English",
+        max_chars=QUERY_LETTERS.maximum,
+        on_change=REGION.reset,
+        label_visibility="collapsed",
+        placeholder="what do you look for?",
+    )
+    with st.container(horizontal=True, gap="xsmall", key="photograph_examples"):
+        for number, text in enumerate(example_texts()):
+            st.button(text, key=f"photograph_example_{number}", on_click=ask_text, args=(text,))
+
+
+def example_texts() -> tuple[str, ...]:
+    """Return what the chosen photograph can be asked."""
+    name = PHOTO.value
+    return EXAMPLES.get(name) or (tuple(PHOTOGRAPHS[name].classes) if name in PHOTOGRAPHS else CAMERA_EXAMPLES)
+
+
+def ask_text(text: str) -> None:
+    """Ask another word."""
+    asked.BEFORE.value, TEXT.value = TEXT.value, text
+    REGION.reset()
+
+
+def draw_nearest(reading: PhotoReading) -> None:
+    """Draw the names that are nearest to the word, each a button that asks for it alone."""
+    nearest = reading.query.nearest
+    if not nearest:
+        st.caption(f"**Region {(REGION.value or 0) + 1} asks:** what else looks like this?")
+        return
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
+        is_near = nearest[0].cosine >= NEAR
+        st.caption("Nearest of a thousand names:" if is_near else "**No name is near**; the nearest:", width="content")
+        for number, near in enumerate(nearest):
+            label = f"{near.name} **{rounded_percent(near.weight)}** · {near.cosine:.2f}"
+            help = f"weight {rounded_percent(near.weight)}, cosine {near.cosine:.2f}: ask for it alone"
+            st.button(label, key=f"photograph_near_{number}", on_click=ask_text, args=(near.name,), help=help)
+
+
+def draw_scene(learned: PhotoReading, edited: PhotoReading) -> None:
+    """Draw how the question looks at the photograph, beside what comes of equal weights."""
+    value, photo, grid = asked.VALUE.value, edited.photo, edited.photo.grid
+    pixels = (255 * to_array(photo.picture)).round().astype(np.uint8).transpose(1, 2, 0)
+    weights = to_array(edited.trace.weights()[0])
+    note_picture(partial(overlay, pixels, weights.reshape(grid)), "Where it looks, over the photograph")
+    answer, equal = _answers(edited)
+    label = edited.query.label if edited.query.nearest else "this region"
+    data = picture_scene_data([edited.trace], picture_address(image_png(pixels)), [[(label, 1.0)]], answer)
+    data["looks"][0]["asks"] = (
+        f"The {'word becomes' if edited.query.nearest else 'region is'} the **query**: it asks **every region**."
+    )
+    sentence = _describe(edited, equal) if edited is learned else _describe_changed(learned, edited)
+    data |= {"equal": equal, "says": sentence, "saysEvenly": _describe_equal(equal), "note": NOTE, "plays": True}
+    data |= {"covered": is_guessing(NAME), "mixes": value != "class", "best": _best_scores(learned)}
+    if value != "class":
+        data["mixtures"] = [_picture_of(outcome) for outcome in (edited.equal, edited.answer)]
+    hidden = edited.trace.allowed(0, [0])
+    data["cut"] = [] if hidden is None else (~to_array(hidden[0])).nonzero()[0].tolist()
+    draw_picture_scene(NAME, data, on_cut=_cut, on_query=REGION.set, scene=_scene)
+
+
+def _cut(region: int) -> None:
+    asked.EDITS.add(BlockKeys((region,)), description=f"it no longer looks at region {region + 1}")
+
+
+def _picture_of(outcome: np.ndarray) -> str:
+    return picture_address(image_png(outcome if outcome.ndim == 3 else _swatch(outcome)))
+
+
+def _swatch(rgb: np.ndarray) -> np.ndarray:
+    return np.full((SWATCH_SIDE, SWATCH_SIDE, 3), (255 * rgb).round(), np.uint8)
+
+
+def _answers(reading: PhotoReading) -> tuple[list, list]:
+    """Return what is said as asked, and with equal weights, as a scene has answers."""
+    value = asked.VALUE.value
+    if value == "class":
+        answer = asked.likeliest(reading.answer)
+        return answer, [(answer[0][0], float(reading.equal[photo_names().index(answer[0][0])]), "")]
+    if value == "colour":
+        return asked.colour_answer(reading.answer), asked.colour_answer(reading.equal)
+    return [("this mixture", None, "")], [("grey soup", None, "")]
+
+
+def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
+    """Return the best score of the question, after that of the word before."""
+    before, scores = asked.BEFORE.value, [(reading.query.label, reading.best_score)]
+    if not before or before == TEXT.value or not reading.query.nearest:
+        return scores
+    reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
+    return [(before, reading_before.best_score), *scores]
+
+
+def _describe_equal(equal: list) -> str:
+    [(text, share, _)] = equal
+    if share is None:
+        return "With **all regions equal**, everything in the photograph is mixed."
+    return f"With **all regions equal**, everything is mixed: **{text}** gets only **{rounded_percent(share)}**."
+
+
+def _describe(reading: PhotoReading, equal: list) -> str:
+    value, label = asked.VALUE.value, reading.query.label
+    if value == "colour":
+        rows = asked.colour_answer(reading.answer)[0][0], equal[0][0]
+        colours = f"where it looks is **{rows[0]}**, the whole photograph **{rows[1]}**"
+        return f"The value is a region's **mean colour**, not its key: {colours}."
+    if value == "patch":
+        return "The value is a region's **pixels**, not its key: what comes out is their mixture, a picture."
+    name, share, _ = asked.likeliest(reading.answer)[0]
+    if label in ABSENT.get(PHOTO.value, ()) and share > SURE:
+        sentence = f"**There is no {label} here.** It finds one all the same ({rounded_percent(share)})"
+        return f"{sentence}: attention finds what it is asked for."
+    if not reading.query.nearest:
+        return f"What looks like this region? Out of those regions comes **{name}** ({rounded_percent(share)})."
+    if share < UNSURE:
+        likeliest = f"the likeliest is {name} ({rounded_percent(share)})"
+        return f"**Nothing stands out**: the best score is only {reading.best_score:.1f}, and {likeliest}."
+    evenly = f"{rounded_percent(equal[0][1])} with all regions equal"
+    return f"It looks at a few regions, and says **{name} {rounded_percent(share)}**; {evenly}."
+
+
+def _describe_changed(learned: PhotoReading, edited: PhotoReading) -> str:
+    if asked.VALUE.value != "class":
+        return "This is what comes out with the weights **as you changed them**."
+    (was, before, _), (name, share, _) = (asked.likeliest(reading.answer)[0] for reading in (learned, edited))
+    sentence = f"it says **{name}** ({rounded_percent(share)}); as asked, **{was}** ({rounded_percent(before)})"
+    return f"With the weights **as you changed them** {sentence}."
+
+
+def draw_settings() -> None:
+    """Draw what is brought back, how choosy the question is, and how fine the regions are."""
+    with st.container(horizontal=True, gap="medium", key="desk_photograph_settings"):
+        hidden: Any = {"label_visibility": "collapsed"}
+        single_choice("What comes back", asked.VALUE, asked.VALUES, **hidden)
+        labels = [*asked.CHOOSINESS]
+        asked.CHOOSY.widget(
+            st.select_slider, "How choosy", range(len(labels)), format_func=labels.__getitem__, **hidden
+        )
+        grids = {side: f"{side // CELL} × {side // CELL}" for side in asked.photos.SIDES}
+        single_choice("Regions along the shorter side", asked.SIDE, grids, **hidden)
+
+
+def draw_controls(reading: PhotoReading) -> None:
+    """Draw what the answer has to be held against."""
+    held, name = reading.controls, photo_names()[reading.row]
+    n_absent = round(held.absent_called * (len(photo_names()) - 1))
+    figures = (
+        (f"{reading.best_score:.1f}", "is the best score; softmax forgets how high it was"),
+        (rounded_percent(held.control), f"{name} if asked for anything else, on average"),
+        (rounded_percent(held.trained), f"{name} with equal weights, on the photograph as small as it learned with"),
+        (f"{n_absent} of 999", "other things would be found here, too"),
+    )
+    with st.container(key="desk_photograph_controls"):
+        entries = "".join(f"<div><dt>{html.escape(n)}</dt><dd>{html.escape(text)}</dd></div>" for n, text in figures)
+        st.html(f'<dl class="held">{entries}</dl>')
+
+
+def draw_photographs() -> None:
+    """Draw the photographs that can be asked."""
+    with st.container(horizontal=True, gap="xsmall", key="photograph_presets"):
+        for name in THUMBNAILS:
+            label = f"![{PHOTOGRAPHS[name].text}]({_thumbnail(name)}) {name}"
+            st.button(
+                label, key=f"photograph_preset_{name}", on_click=choose_photo, args=(name,), help=PHOTOGRAPHS[name].text
+            )
+
+
+@cached_computation()
+def _thumbnail(name: str) -> str:
+    image = Image.open(BytesIO(PHOTOGRAPHS[name].content))
+    image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
+    return picture_address(image_png(np.array(image)))
+
+
+def choose_photo(name: str) -> None:
+    """Ask another photograph, for the first thing that is there."""
+    PHOTO.value = name
+    TEXT.value = example_texts()[0]
+    asked.BEFORE.reset()
+    REGION.reset()
+    asked.EDITS.reset()
+
+
+def absent_surprise() -> TryThis:
+    """Return the page's surprise: what is not there is asked for."""
+    text = ABSENT[asked.FIRST][0]
+
+    def act() -> None:
+        choose_photo(asked.FIRST)
+        ask_text(text)
+        for field in (asked.VALUE, asked.CHOOSY, asked.SIDE):
+            field.restore_default()
+
+    def outcome() -> tuple[int, str]:
+        content = PHOTOGRAPHS[asked.FIRST].content
+        absent, present = (asked.ask(content, asked.Question(query)) for query in (text, asked.FIRST_TEXT))
+        name, share, _ = asked.likeliest(absent.answer)[0]
+        scores = f"{absent.best_score:.1f}, against {present.best_score:.1f} for the {asked.FIRST_TEXT}"
+        option = (share > UNLIKELY) + (share > SURE)
+        return option, f"It says *{name}* ({rounded_percent(share)}). Only the best score is lower: {scores}."
+
+    if (PHOTO.value, TEXT.value) != (asked.FIRST, text):
+        TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question
+    return TryThis(
+        "ask for what is not there",
+        f"There is no *{text}* on this photograph. How likely is one, says the network, when it is asked for one?",
+        ("hardly: below 5%", "perhaps: up to 50%", "almost surely"),
+        act,
+        outcome,
+        "photograph_scene",
+        hides=".st-key-numbers, .st-key-desk_photograph_controls",
+    )
