@@ -1,9 +1,9 @@
 // The scene of a photograph that a word or a region asks: first all regions count alike, then as much as their weights; what
 // comes out of both stays side by side. `equal` is said of equal weights, `best` are best scores, each after what was asked,
 // `mixtures` are pictures of what was taken, and `says` is the last caption.
-import { clamp, create, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, create, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { PictureScene } from "../../attention_core/attention/view/picture_scene.js";
-import { clearedPen, tonesOn, wholePercent } from "../../attention_core/attention/view/scene_drawing.js";
+import { clearedPen, tonesOn } from "../../attention_core/attention/view/scene_drawing.js";
 import { eased } from "../../attention_core/attention/view/scene_steps.js";
 
 const NARROW = 560, WIDE = 1060, HIGHEST_SCORE = 25, LEAST_RIVAL = 0.02, VEIL = 0.6, LEAST_LIT = 0.06, SPOT = "226 32 140", FULL = 8, CLEARNESS = 0.6;
@@ -130,10 +130,10 @@ class PhotoScene extends PictureScene {
     const [[text, share], ...others] = isEven ? data.equal : data.answer, top = place.y + place.w, room = place.w + 0.8 * layout.gap;
     const fits = (words, size) => Math.min(size, room / Math.max(0.1, this.text(words, 0, 0, 1, { weight: 650, alpha: 0 })));
     if (share !== null) {
-      this.text(wholePercent(share), place.x, top + big, big, { weight: 700, alpha: say, colour: isEven ? tones.ink : tones.context });
+      this.text(asPercent(share), place.x, top + big, big, { weight: 700, alpha: say, colour: isEven ? tones.ink : tones.context });
       this.text(text, place.x, top + big + 1.3 * small, fits(text, 1.1 * small), { weight: 650, alpha: say });
     } else this.text(text, place.x, top + big, fits(text, 0.8 * big), { weight: 700, alpha: say });
-    const rival = others.find(([, one]) => one >= LEAST_RIVAL), words = rival && `then ${rival[0]} ${wholePercent(rival[1])}`;
+    const rival = others.find(([, one]) => one >= LEAST_RIVAL), words = rival && `then ${rival[0]} ${asPercent(rival[1])}`;
     if (rival) this.text(words, place.x, top + big + 2.4 * small, fits(words, 0.9 * small), { alpha: 0.75 * say });
   }
 
