@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import kind_of
 from attention_core.hub import model as models
 from attention_core.hub.outputs import log_probabilities
@@ -27,6 +28,12 @@ class Generation:
     ids: tuple[int, ...]  # tokens of the text; of the decoder's where there is an encoder too
     logits: Tensor = field(repr=False)  # (n, n_tokens), of the token that comes after each
     recording: Recording = field(repr=False)  # every attention of the text
+    n_picture: int = 0  # of the first tokens, those up to the end of a picture
+
+    @cached_property
+    def layers(self) -> list[AttentionTrace]:
+        """The attentions in which the tokens of the text look at each other."""
+        return [trace for trace in self.recording.traces if trace.n_queries == trace.n_keys == len(self.ids)]
 
     @cached_property
     def bits(self) -> tuple[float, ...]:
@@ -43,9 +50,9 @@ def generate(
 ) -> Generation:
     """Run a text of one token or more.
 
-    A decoder that has an encoder begins with its start token; `source` is what that encoder is called with, a batch
-    of one. NoMemory where the text is too long for the device, a ModelError for a model that does not write, or a text
-    beyond its length.
+    `source` is what else the model is called with, a batch of one: what the encoder reads of a decoder that has one,
+    which begins with its start token; or the picture of a model that reads one beside a text. NoMemory where the text
+    is too long for the device, a ModelError for a model that does not write, or a text beyond its length.
     """
     if pretrained.kind not in (models.ModelKind.DECODER, models.ModelKind.ENCODER_DECODER) or not models.predicts_words(
         pretrained
@@ -58,12 +65,21 @@ def generate(
         raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {max_length} positions.")
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
     text_inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-    inputs: dict[str, Any] = {**source, "decoder_input_ids": tokens} if source else text_inputs
+    inputs: dict[str, Any] = {**(source or {}), **text_inputs}
+    n_picture = 0
+    if pretrained.kind is models.ModelKind.ENCODER_DECODER and source:
+        inputs = {**source, "decoder_input_ids": tokens}
+    elif source:
+        is_tile = tokens == (image_id := models.image_token(pretrained))
+        n_picture = 1 + int(is_tile[0].nonzero().max())
+        inputs |= {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in source}
     inputs |= pretrained.without_cache()
     with models.as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, inputs)
-    generation = Generation(pretrained, tuple(ids), output.logits[0], recording)
-    if source:
+    if n_picture:
+        output.logits[..., image_id] = -torch.inf  # only a picture has this token
+    generation = Generation(pretrained, tuple(ids), output.logits[0], recording, n_picture)
+    if source and not n_picture:
         source_tokens = models.readable(pretrained.tokenizer, source["input_ids"][0].tolist())
         recording.label(source_tokens, generation.tokens)
     else:

@@ -25,6 +25,7 @@ from attention_core.device import choose_device
 from attention_core.files import read_json
 from attention_core.hub.inside_transformers import model_class
 from attention_core.hub.model import (
+    CLASSIFIERS,
     ModelError,
     ModelKind,
     Pretrained,
@@ -291,6 +292,8 @@ def _heads(config: Any, kind: ModelKind) -> list[Any]:
     if is_single_encoder(config):
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
+    if kind is ModelKind.ENCODER and architecture.endswith(CLASSIFIERS):
+        return [library.AutoModelForSequenceClassification]
     is_bare = architecture.endswith("Model") and "LMHead" not in architecture
     if is_bare and kind in (ModelKind.ENCODER, ModelKind.VISION):
         return []

@@ -72,6 +72,8 @@ class Pretrained:
         return {"use_cache": False} if "use_cache" in inspect.signature(self.model.forward).parameters else {}
 
 
+CLASSIFIERS = ("ForSequenceClassification", "ForImageClassification", "ForImageClassificationWithTeacher")
+"""Ends of the names of classes of the library whose logits are of labels."""
 MAX_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
 BYTES_PER_NUMBER = 4
@@ -159,6 +161,22 @@ CALLED_BY = "torch.nn.modules."  # where torch calls the forward of a model, or 
 def predicts_words(pretrained: Pretrained) -> bool:
     """Return whether the model has a head that turns its last layer into probabilities of tokens."""
     return pretrained.tokenizer is not None and pretrained.model.get_output_embeddings() is not None
+
+
+def class_names(pretrained: Pretrained) -> tuple[str, ...]:
+    """Return what a classifier of texts or pictures calls its classes, by number; () of other models."""
+    names: dict[Any, str] = dict(pretrained.model.config.id2label or {})
+    if not type(pretrained.model).__name__.endswith(CLASSIFIERS) or len(names) < 2:
+        return ()
+    return tuple(str(names[number]).replace("LABEL_", "class ").split(",")[0] for number in sorted(names))
+
+
+def image_token(pretrained: Pretrained) -> int:
+    """Return the number of the token that stands for a picture, or a part of one, among those of a text."""
+    for name in ("image_token_id", "image_token_index"):
+        if (number := getattr(pretrained.model.config, name, None)) is not None:
+            return int(number)
+    raise ModelError(f"The settings of {pretrained.name} do not say which token stands for a picture.")
 
 
 @contextmanager

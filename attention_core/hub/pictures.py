@@ -24,7 +24,7 @@ from attention_core.bounds.limits import (
 )
 from attention_core.concurrency import Lock
 from attention_core.explain.heads import PatchGrid
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, readable
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, image_token, readable
 from attention_core.hub.run import ModelInputs, text_inputs
 
 SCAN = b"\xff\xda"  # how a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times
@@ -142,7 +142,7 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
     ids, n_before = texts.inputs["input_ids"][0].tolist(), 0
     while n_before < len(ids) - 1 and ids[n_before] in pretrained.tokenizer.all_special_ids:
         n_before += 1
-    start, image_id = n_before + len(opens), _image_token(pretrained)
+    start, image_id = n_before + len(opens), image_token(pretrained)
     ids = [*ids[:n_before], *opens, *[image_id] * n_tokens, *closes, *ids[n_before:]]
     columns = grid[1] if grid else n_tokens
     tiles = [
@@ -163,13 +163,6 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
         tiles=PatchGrid(grid, start) if grid else None,
         picture=preview,
     )
-
-
-def _image_token(pretrained: Pretrained) -> int:
-    for name in ("image_token_id", "image_token_index"):
-        if (number := getattr(pretrained.model.config, name, None)) is not None:
-            return int(number)
-    raise ModelError(f"The settings of {pretrained.name} do not say which token stands for a picture.")
 
 
 def _around(pretrained: Pretrained) -> tuple[list[int], list[int]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,15 @@ from attention_core.attention.types import Axis
 from attention_core.attention.wording import format_count
 from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads import PatchGrid, groups, is_self_attention, kind_of
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
+from attention_core.hub.model import (
+    ModelError,
+    ModelKind,
+    Pretrained,
+    as_model_errors,
+    class_names,
+    no_panic,
+    readable,
+)
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 CHARACTERS_PER_TOKEN = 16
@@ -181,6 +189,13 @@ MAX_LOGITS = 26_000_000  # numbers of logits that a run keeps, 104 MB: 512 posit
 MAX_BEFORE = 16  # positions that may stand before the patches of a picture: a class token, registers
 
 
+class ClassProbability(NamedTuple):
+    """What a classifier calls a class, and how probable it is; classes that exclude each other sum to 1."""
+
+    name: str
+    probability: float
+
+
 @dataclass(frozen=True, eq=False)
 class ModelRun:
     """Every attention of one run, its tokens and its output."""
@@ -201,6 +216,7 @@ class ModelRun:
     tiles: PatchGrid | None = None  # where the tokens of a picture lie among those of a text
     picture: np.ndarray | None = field(default=None, repr=False)  # uint8 (height, width, 3), what the model was shown
     notes: tuple[str, ...] = ()
+    classes: tuple[ClassProbability, ...] = ()  # of a classifier, by number
 
     @cached_property
     def groups(self) -> dict[str, list[AttentionTrace]]:
@@ -226,22 +242,32 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     if pretrained.kind is ModelKind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))
-    if logits is not None and logits.ndim == 1:
+    if is_of_classes := logits is not None and logits.ndim == 1:
         logits = logits[None]
     hidden = _hidden(output)
     notes = [*prepared.notes, *filter(None, [recording.note])]
     if logits is not None and logits.numel() > MAX_LOGITS:
         logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
-    if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
+    classes = _classes(pretrained, logits)
+    is_vision = pretrained.kind is ModelKind.VISION
+    if logits is not None and not (is_of_classes or is_vision) and len(logits) < _n_outputs(prepared):
         count = f"{len(logits):,} positions are" if len(logits) > 1 else "position is"
         notes.append(f"Of the output, the last {count} kept.")
     fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del fields["inputs"]
-    is_vision = pretrained.kind is ModelKind.VISION
     labelled = replace(recording, traces=list(recording.traces))  # an axis of another length keeps its numbers
     labelled.label(Axis("patches", prepared.tokens) if is_vision else prepared.tokens, prepared.target_tokens)
     labelled.note = recording.note
-    return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, **fields)
+    return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, classes=classes, **fields)
+
+
+def _classes(pretrained: Pretrained, logits: Tensor | None) -> tuple[ClassProbability, ...]:
+    names = class_names(pretrained)
+    if not names or logits is None or logits.shape != (1, len(names)):
+        return ()
+    is_multiple = pretrained.model.config.problem_type == "multi_label_classification"
+    probabilities = logits[0].sigmoid() if is_multiple else logits[0].softmax(0)
+    return tuple(map(ClassProbability, names, probabilities.tolist()))
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:

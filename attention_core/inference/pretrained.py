@@ -31,6 +31,7 @@ def load_bundled(name: str, device: str = "auto") -> Pretrained:
     except WeightsError as error:
         raise ModelError(str(error)) from None
     if vocabulary is None:
+        model.vit.config.id2label = {digit: str(digit) for digit in range(10)}
         return Pretrained(name, ModelKind.VISION, model.vit)
     return Pretrained(name, ModelKind.DECODER, model, vocabulary, max_tokens=WINDOW)
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.hub import outputs as core
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
+from attention_core.hub.model import ModelError, ModelKind, predicts_words
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
 from pages.model import glance
@@ -76,8 +77,9 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
             st.info("Nothing is changed.")
         else:
             pretrained = pretrained_of(request.model_key)
-            if pretrained.kind is ModelKind.VISION:
-                _classes(run, changed, pretrained)
+            if run.classes:
+                before_and_after = _class_probabilities(run), _class_probabilities(changed)
+                show_likeliest(*before_and_after, lambda number: run.classes[number].name)
             elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained):
                 _last_layer(run, changed)
             else:
@@ -85,6 +87,10 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
             before, after = (either.groups[selection.group][selection.layer] for either in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_MATRIX_SIDE and not LECTURE.value:
                 by_hand.show_weights_difference(glance.NAME, before, after, selection.head)
+
+
+def _class_probabilities(run: ModelRun) -> Tensor:
+    return torch.tensor([label.probability for label in run.classes])
 
 
 def _controls(run: ModelRun, changed: ModelRun, selection: glance.Selection) -> None:
@@ -119,7 +125,8 @@ def _draw_next_token(run: ModelRun, changed: ModelRun, request: RunRequest) -> N
     becomes = f"becomes {times} times {'less' if total < 0 else 'more'}" if times != "1" else "stays as"
     text = "target" if run.kind is ModelKind.ENCODER_DECODER else "text"
     st.markdown(f"**The {text} {becomes} probable.** And what comes next:")
-    show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(request.model_key).tokenizer))
+    before, after = (logits[-1].float().softmax(-1) for logits in (before, after))
+    show_likeliest(before, after, partial(core.token_text, pretrained_of(request.model_key).tokenizer))
 
 
 def in_times(factor: float) -> str:
@@ -128,19 +135,11 @@ def in_times(factor: float) -> str:
 
 
 def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
-    """Draw the tokens or classes that are likeliest by either logits (n_tokens,)."""
-    before, after = before.float().softmax(-1), after.float().softmax(-1)
+    """Draw the tokens or classes that are likeliest by either probabilities (n_tokens,)."""
     n = min(N_LIKELIEST, len(before))
     likeliest = {*before.topk(n).indices.tolist(), *after.topk(n).indices.tolist()}
     tokens = sorted(likeliest, key=lambda token: -float(before[token]))
     by_hand.show_outcome(distinct([*map(text, tokens)]), before[tokens].tolist(), after[tokens].tolist())
-
-
-def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:
-    if run.logits is not None and changed.logits is not None:
-        names = getattr(pretrained.model.config, "id2label", {})
-        before, after = run.logits[0], changed.logits[0]
-        show_likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
 
 
 def _last_layer(run: ModelRun, changed: ModelRun) -> None:

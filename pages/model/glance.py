@@ -195,7 +195,8 @@ def glance(run: ModelRun) -> None:
     with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
-        st.caption("Each pixel stands for several tokens and shows the largest of them.")
+        noun = "tokens" if run.patch_grid is None else "patches"
+        st.caption(f"Each pixel stands for several {noun} and shows the largest of them.")
     if pictures.n_rows < pictures.n_queries:
         st.caption(f"{pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it.")
 

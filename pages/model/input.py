@@ -10,7 +10,7 @@ from attention_core.bounds.limits import (
     PICTURE_PIXELS,
     TOKENS,
 )
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, class_names, predicts_words
 from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from pages.model.glance import NAME, SECOND_RUN, TOKEN
@@ -53,6 +53,7 @@ SECOND = {
     ModelKind.ENCODER_DECODER: "Target (if empty, the model writes it)",
 }
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
+MAX_NAMED = 10  # classes that are named before a picture is given
 DRAW, UPLOAD, NO_PICTURE = "Draw", "Upload", "Text alone"
 MODEL, RECORDING = "A model", "A recording"
 SOURCE = Field(
@@ -137,7 +138,7 @@ def choose_input(name: str, pretrained: Pretrained, *, first: str = "") -> Model
     """
     with st.container(key=f"{name}_input"):
         if pretrained.kind is ModelKind.VISION:
-            return _picture(name)
+            return _picture(name, pretrained)
         return _text(name, pretrained, first)
 
 
@@ -164,7 +165,7 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
         return None
     first_text, second_text = text.value[: MODEL_TEXT_LETTERS.maximum], second.value[: MODEL_TEXT_LETTERS.maximum]
     if kind is ModelKind.DECODER:
-        picture = _picture(name, NO_PICTURE) if pretrained.reads_pictures else None
+        picture = _picture(name, pretrained, NO_PICTURE) if pretrained.reads_pictures else None
         return TextInput(first_text, png=picture.png if picture else None)
     is_pair = kind is ModelKind.ENCODER
     return TextInput(first_text, pair=second_text * is_pair, target=second_text * (not is_pair))
@@ -188,18 +189,31 @@ def _use_example(name: str, kind: ModelKind, text: str, second: str) -> None:
         TOKEN.reset()
 
 
-def _picture(name: str, *further_sources: str) -> PictureInput | None:
+def _picture(name: str, pretrained: Pretrained, *further_sources: str) -> PictureInput | None:
     sources = [DRAW, UPLOAD, *further_sources]
     PICTURE_FROM[name].clamp_to_options(sources)
     source = single_choice("Picture beside the text" if further_sources else "Picture", PICTURE_FROM[name], sources)
     if source in further_sources:
         return None
     if source == UPLOAD:
-        return _uploaded(name)
+        return _uploaded(name, pretrained)
     return PictureInput(png_of(Image.fromarray(draw_pad(PAD[name]).canvas)))
 
 
-def _uploaded(name: str) -> PictureInput | None:
+def describe_reading(pretrained: Pretrained) -> str:
+    """Say what a model makes of any picture, before it is given one."""
+    classes, config = class_names(pretrained), pretrained.model.config
+    sentence = "A picture is resized as the model wants it and cut into patches."
+    if pretrained.processor is None and getattr(config, "num_channels", 3) == 1:
+        sentence = f"It shrinks any photograph to {config.image_size} × {config.image_size} grey pixels."
+    if not classes:
+        return sentence
+    named = ", ".join(map(error_markdown, classes[:MAX_NAMED])) + ", …" * (len(classes) > MAX_NAMED)
+    return f"This model knows {len(classes):,} classes alone: {named}. {sentence}"
+
+
+def _uploaded(name: str, pretrained: Pretrained) -> PictureInput | None:
+    st.caption(describe_reading(pretrained))
     picture, file_id = PICTURE[name], PICTURE_FILE[name]
     upload = st.file_uploader(
         "A photograph or drawing",
@@ -215,8 +229,6 @@ def _uploaded(name: str) -> PictureInput | None:
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
             st.error(f"{error_markdown(error)}{stays}", icon=":material/error:")
-    elif picture.value is None:
-        st.caption("The picture is resized as the model wants it and cut into patches.")
     if picture.value is None:
         return None
     st.image(picture.value, width=PREVIEW)

@@ -24,8 +24,16 @@ OPTIONS = {"street": 0, "animal": 1, "[CLS]": 2}
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
-def headline(run: ModelRun, is_changed: bool) -> None:
-    """Say where the chosen token looks most, if no scene does; the run is as it is with the page's edits."""
+def headline(run: ModelRun, unchanged: ModelRun) -> None:
+    """Say which class a classifier finds, and where the chosen token looks most if no scene does.
+
+    The run is as it is with the page's edits, `unchanged` without; one object where there are none.
+    """
+    if run.classes:
+        first, *others = describe_classes(run)
+        before = f"; before the change {describe_classes(unchanged)[0]}" if run is not unchanged else ""
+        verb = "sees" if run.kind is ModelKind.VISION else "says"
+        st.markdown(f"#### It {verb} {first} :small[:gray[then {', '.join(others)}{before}]]")
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if is_off(trace, selection.head):
@@ -33,9 +41,15 @@ def headline(run: ModelRun, is_changed: bool) -> None:
         st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
     elif not fits_scene(run, trace, selection.head):
         st.markdown(f"##### {describe_look(run, trace, selection)}")
-    if is_changed:
+    if run is not unchanged:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
+
+
+def describe_classes(run: ModelRun) -> list[str]:
+    """Return the likeliest classes of a classifier's run, each with its probability, Markdown."""
+    likeliest = sorted(run.classes, key=lambda label: -label.probability)[:3]
+    return [f"*{error_markdown(label.name)}*: {percent(label.probability)}" for label in likeliest]
 
 
 def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:

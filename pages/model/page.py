@@ -34,7 +34,7 @@ def draw_run() -> None:
         choose_head(changed, has_label=False)
         surprise(changed, request)
     with left, st.container(key="model_headline"):
-        headline(changed, changed is not run)
+        headline(changed, run)
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 

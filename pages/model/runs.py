@@ -38,7 +38,7 @@ class Need(Enum):
     MODEL = "a model that can run again"
     WORDS = "a model that predicts words"
     FORWARDS = "a decoder alone, which reads forwards"
-    WRITING = "a model with a decoder, and a text without a picture"
+    WRITING = "a model with a decoder"
     SINGLE_STACK = "an encoder or a decoder alone"
     NO_PICTURE = "a text without a picture"
 
@@ -49,7 +49,7 @@ class Need(Enum):
             Need.MODEL: True,
             Need.WORDS: predicts_words(pretrained),
             Need.FORWARDS: pretrained.kind is ModelKind.DECODER and not has_picture,
-            Need.WRITING: predicts_words(pretrained) and not has_picture and pretrained.kind is not ModelKind.ENCODER,
+            Need.WRITING: predicts_words(pretrained) and pretrained.kind is not ModelKind.ENCODER,
             Need.SINGLE_STACK: pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER),
             Need.NO_PICTURE: not has_picture,
         }[self]

@@ -5,21 +5,24 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+import torch
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import fine_percent, format_count, percent
 from attention_core.charts.heads import masked_weights
+from attention_core.charts.overlay import overlay_strip
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
 from attention_core.concurrency import BoundedCache
+from attention_core.device import to_array
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, eos_tokens, generate, max_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
-from attention_core.hub.outputs import NextTokens, expected
-from attention_core.hub.run import ModelRun
+from attention_core.hub.outputs import NextTokens, expected, token_text
+from attention_core.hub.run import ModelInputs, ModelRun
 from attention_core.links import pack, unpack
 from pages.model.glance import NAME, chosen, head_name
-from ui.chart import note_picture
+from ui.chart import draw_chart, note_picture
 from ui.component import component
 from ui.hosting.bounds import WRITTEN_TOKENS
 from ui.job_queue import run_once
@@ -75,12 +78,13 @@ FORGET_CALLBACKS.append(_GENERATIONS.clear)
 
 def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
     """Return the model's run of a text of these tokens, cached for all visitors."""
-    pretrained, encoder_inputs = pretrained_of(request.model_key), {}
-    if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder reads the input
+    pretrained, source = pretrained_of(request.model_key), {}
+    if pretrained.kind is ModelKind.ENCODER_DECODER or request.model_input.png is not None:  # what is read besides
         inputs = prepared_of(*request).inputs
-        encoder_inputs = {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
-    cache_key = pretrained, request.model_input if encoder_inputs else None, ids
-    return run_once(_GENERATIONS, cache_key, lambda: generate(pretrained, ids, encoder_inputs))
+        names = ["input_ids", "attention_mask"] if pretrained.kind is ModelKind.ENCODER_DECODER else [*inputs]
+        source = {name: inputs[name].to(pretrained.model.device) for name in names}
+    cache_key = pretrained, request.model_input if source else None, ids
+    return run_once(_GENERATIONS, cache_key, lambda: generate(pretrained, ids, source))
 
 
 def input_ids_of(request: RunRequest) -> tuple[int, ...]:
@@ -174,13 +178,16 @@ def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
 _chips = component("token_chips", folder="pages/model")
 N_EXPECTED = 10
 MIN_UNSURE = 1.15  # equally likely tokens, below which a model is almost sure: one token has about 98 %
+MAX_TILED = 12  # words with a picture each, the last ones
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 
 
 def next_tokens(request: RunRequest) -> None:
     """Draw the text, and what the model expects after the chosen token."""
     st.markdown("Click a token to say it, or let the model write.")
-    _draw_writing(request, lambda generation: _draw_expectation(generation, bool(why_full(request, generation.ids))))
+    generation = _draw_writing(request, lambda text: _draw_expectation(text, bool(why_full(request, text.ids))))
+    if generation is not None and generation.n_picture:
+        _draw_tiles(prepared_of(*request), generation)
 
 
 def growing_cache(run: ModelRun, request: RunRequest) -> None:
@@ -200,19 +207,42 @@ def written(request: RunRequest) -> Generation:
     return generation
 
 
-def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> None:
-    """Draw the text, and beside it what is to be seen."""
+def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> Generation | None:
+    """Draw the text, and beside it what is to be seen; returns the text, None if the model cannot run."""
     left, right = st.columns(2, gap="large")
     with left:
         try:
             generation = written(request)
         except ModelError as error:
             st.info(error_markdown(error))
-            return
+            return None
         _draw_text(generation)
         _draw_buttons(request, generation)
     with right:
         draw_beside(generation)
+    return generation
+
+
+def _draw_tiles(prepared: ModelInputs, generation: Generation) -> None:
+    """Draw the picture once for each word that the model wrote or would write next, with where it looked for it."""
+    if prepared.tiles is None or prepared.picture is None:
+        return
+    (rows, columns), first = prepared.tiles
+    asking = list(range(max(WRITING.value["n_input"], generation.n_picture) - 1, len(generation.ids)))[-MAX_TILED:]
+    heads = [(trace, head) for trace in generation.layers for head in range(trace.n_heads)]
+    tiles = list(range(first, first + rows * columns))
+    maps = to_array(torch.stack([trace.weights(head, asking, tiles) for trace, head in heads]).mean(0))
+    shares = [percent(share) for share in maps.sum(1).tolist()]
+    tokens = [*generation.tokens, token_text(generation.pretrained.tokenizer, int(generation.logits[-1].argmax()))]
+    labels = [f"{tokens[place + 1].strip(' ␣')} {share}" for place, share in zip(asking, shares, strict=True)]
+    labels[-1] += ", next"
+    alike = percent(len(tiles) / len(generation.ids))
+    st.markdown(
+        f"**Where it looked for each word**: mean over all {len(heads):,} heads. In per cent: how much of their weight "
+        f"lies on the picture (everywhere alike for the next word: {alike})."
+    )
+    chart = overlay_strip(prepared.picture, maps.reshape(-1, rows, columns), labels, size=150, columns=6)
+    draw_chart(chart, key="model_says_tiles", width="content", alt="The picture for each word, with where it looked")
 
 
 def _draw_buttons(request: RunRequest, generation: Generation) -> None:
@@ -224,7 +254,12 @@ def _draw_buttons(request: RunRequest, generation: Generation) -> None:
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         write("Next token", "model_says_one", 1, type="primary")
         write(f"{TOKENS_PER_CLICK} more", "model_says_more", TOKENS_PER_CLICK)
-        st.button("Back one", key="model_says_back", on_click=remove_last_token, disabled=len(generation.ids) < 2)
+        st.button(
+            "Back one",
+            key="model_says_back",
+            on_click=remove_last_token,
+            disabled=len(generation.ids) <= max(1, generation.n_picture),
+        )
         st.button("Start again", key="model_says_restart", on_click=restart, args=(request,))
     if reason:
         st.caption(reason)
@@ -232,33 +267,36 @@ def _draw_buttons(request: RunRequest, generation: Generation) -> None:
 
 def _draw_text(generation: Generation) -> None:
     """Draw the tokens, each as dark as it was surprising, the chosen one framed; a click chooses another."""
+    first = generation.n_picture
     expected_with = (f"expected with {fine_percent(2**-bits)}, {bits:.1f} bits" for bits in generation.bits)
     notes = ["the first token, which nothing expected", *expected_with]
     shades = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in generation.bits)]
     key, label = "model_says_text_chips", "The text so far"
     hint = "Orange: a surprise. Click a token for what was expected after it."
     position, colour, n_input = chosen_position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_input"]
-    picture = partial(shaded_words, generation.tokens, shades, [colour] * len(shades), chosen=position)
+    texts, text_shades = generation.tokens[first:], shades[first:]
+    picture = partial(shaded_words, texts, text_shades, [colour] * len(texts), chosen=position - first)
     note_picture(picture, f"{label}. {hint}")
 
     def choose_token() -> None:
         clicked = (component_message(key, "chosen") or {}).get("place")
         if isinstance(clicked, int):
-            choose_position(clicked)
+            choose_position(clicked + first)
 
     tokens = [
         {"text": text, "share": shade, "note": note, "written": index >= n_input}
         for index, (text, shade, note) in enumerate(zip(generation.tokens, shades, notes, strict=True))
     ]
-    data = {"tokens": tokens, "chosen": position, "colour": colour, "label": label, "hint": hint}
+    data = {"tokens": tokens[first:], "chosen": position - first, "colour": colour, "label": label, "hint": hint}
     _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
 
 def text_before(generation: Generation) -> str:
     """Return the text up to the chosen token, or its end, Markdown."""
     position = chosen_position()
-    before = "".join(generation.tokens[max(0, position - 4) : position + 1]).strip()
-    return literal(("… " if position > 4 else "") + before)
+    first = max(generation.n_picture, position - 4)
+    before = "".join(generation.tokens[first : position + 1]).strip()
+    return literal("… " * (first > generation.n_picture) + before)
 
 
 def _draw_expectation(generation: Generation, is_full: bool) -> None:

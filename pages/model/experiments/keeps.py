@@ -44,7 +44,7 @@ class Written(NamedTuple):
 
 def draw_input() -> Runs:
     """Draw the choice of a model and its text."""
-    return draw_model(Need.WRITING)
+    return draw_model(Need.WRITING, Need.NO_PICTURE)
 
 
 def answer(runs: Runs) -> str:

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from attention_core.explain.heads import PatchGrid
+from attention_core.hub.generation import generate
 from attention_core.hub.load import load_pretrained
-from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.model import ModelError, ModelKind, image_token
 from attention_core.hub.pictures import picture_text_inputs
 from attention_core.hub.run import run, text_inputs
 from attention_core.hub.tracing import UnsupportedError
@@ -48,6 +49,22 @@ def test_the_tokens_of_a_picture_are_tiles_among_the_words_and_every_head_is_rig
     for trace, weights in zip(together, expected.attentions, strict=True):
         recorded = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
         assert (recorded - weights[0]).abs().max() < 1e-5
+
+
+def test_the_answer_is_written_word_by_word_as_the_library_writes_it_and_no_word_is_a_picture(reader):
+    name, pretrained = reader
+    prepared = picture_text_inputs(pretrained, PICTURE, TEXT)
+    ids, image_id = prepared.inputs["input_ids"][0].tolist(), image_token(pretrained)
+    with torch.inference_mode():
+        options = {"max_new_tokens": 3, "do_sample": False, "suppress_tokens": [image_id]}
+        expected = pretrained.model.generate(**prepared.inputs, **options)[0].tolist()
+    for _ in range(3):
+        text = generate(pretrained, ids, prepared.inputs)
+        ids.append(int(text.logits[-1].argmax()))
+    assert ids == expected
+    assert text.n_picture == TILES[name].n_prefix + int(np.prod(TILES[name].grid))
+    assert len(text.layers) == 2
+    assert text.logits[:, image_id].max() == -torch.inf
 
 
 def test_another_picture_moves_what_the_words_become_and_none_is_a_text_alone(reader):

@@ -244,7 +244,7 @@ ROWS = {**WIDTHS, "vocab_size": 120, "max_position_embeddings": 40, "pad_token_i
 ALONE = {
     "RoBERTa keeps positions free": ("RobertaForMaskedLM", "RobertaForMaskedLM", ROWS, 38),
     "an ELECTRA that tells true words from false": ("ElectraForPreTraining", "ElectraModel", ROWS, 40),
-    "a classifier": ("BertForSequenceClassification", "BertModel", ROWS, 40),
+    "a classifier": ("BertForSequenceClassification", "BertForSequenceClassification", ROWS, 40),
     "the encoder of a T5": ("T5EncoderModel", "T5EncoderModel", {**T5, "vocab_size": 120}, None),
 }
 
@@ -257,6 +257,30 @@ def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
     done = ran(model, TEXT * 9)
     assert len(done.tokens) <= (max_tokens or 512)
     assert bool(done.notes) == (max_tokens is not None)
+
+
+LABELS = {"id2label": {0: "bad", 1: "good, or fine", 2: "LABEL_2"}}
+
+
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "DistilBert"])
+@pytest.mark.parametrize("is_multiple", [False, True])
+def test_a_classifier_of_texts_keeps_its_head_and_says_its_classes(name, is_multiple, tmp_path):
+    settings = LABELS | ({"problem_type": "multi_label_classification"} if is_multiple else {})
+    sizes = {"vocab_size": 90, "max_position_embeddings": 64, "pad_token_id": 0, **settings}
+    tiny_hub.write(tmp_path, f"{name}ForSequenceClassification", sizes, tiny_hub.word_piece_tokenizer())
+    model = load_pretrained(tmp_path)
+    done = ran(model, TEXT)
+    assert model.kind is ModelKind.ENCODER
+    with torch.no_grad():
+        logits = model.model(**text_inputs(model, TEXT).inputs).logits[0]
+    expected = logits.sigmoid() if is_multiple else logits.softmax(0)
+    assert [label.name for label in done.classes] == ["bad", "good", "class 2"]
+    assert [label.probability for label in done.classes] == pytest.approx(expected.tolist(), abs=1e-5)
+    assert not done.notes
+
+
+def test_a_model_without_classes_says_none(models):
+    assert not ran(models[ModelKind.ENCODER], TEXT).classes
 
 
 def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, model_folders):

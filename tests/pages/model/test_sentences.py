@@ -5,6 +5,7 @@ import re
 import sys
 
 import pytest
+import torch
 
 from attention_core import trace_model
 from attention_core.attention.edits import drop_heads
@@ -15,8 +16,8 @@ from attention_core.inference.pretrained import load_model, prepare
 from attention_core.study import Study
 from pages.model.ablation import in_times
 from pages.model.glance import HeadChoice
-from tests.support.app import data_of, open_question, rerun, set_value, text_of
-from tests.support.tiny_hub import write_reader
+from tests.support.app import data_of, frames, open_question, rerun, set_value, text_of
+from tests.support.tiny_hub import write_encoder, write_reader
 
 TEXT, SECOND = "The animal was too tired.", "The street was too tired."
 
@@ -156,7 +157,7 @@ def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measur
     looked_at, share = re.search(r"looks at \*(.+?)\*: ([\d.]+%)", headline(page)).groups()
     weights = {name.strip(): percent(float(weight)) for name, weight in zip(made.tokens, row, strict=True)}
     assert weights[looked_at] == share
-    for slug in ("doubts", "words", "keeps"):
+    for slug in ("doubts", "keeps"):
         assert "a text without a picture." in text_of(open_question(page, slug))
     page = set_value(open_question(reader, "patch").text_input(key="model_effect_second"), SECOND)
     pretrained, _, made = computed("reader", page)
@@ -165,6 +166,32 @@ def test_a_picture_is_among_the_tokens_and_a_head_of_a_second_sentence_is_measur
     likeliest = int(made.logits[-1].argmax())
     here, there = (fine_percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
     assert f"comes next with {here} here, with {there} after the second sentence" in text_of(page)
+
+
+def test_each_word_that_is_written_beside_a_picture_has_its_own_map(reader):
+    page = open_question(reader, "words")
+    _, prepared, made = computed("reader", page)
+    page.button(key="model_says_one").click()
+    strip = next(frame for frame in frames(rerun(page)) if "label" in frame and "map" in frame)
+    together = [trace for trace in made.recording.traces if trace.n_keys == len(prepared.tokens)]
+    tiles = range(prepared.tiles.n_prefix, prepared.tiles.n_prefix + 16)
+    rows = [trace.weights(head, [len(prepared.tokens) - 1])[0] for trace in together for head in range(trace.n_heads)]
+    share = percent(float(torch.stack(rows).mean(0)[tiles].sum()))
+    assert [label.rpartition(" ")[2] for label in strip["label"]] == [share, "next"]
+
+
+@pytest.mark.parametrize("model", ["digit-vit", "classifier"])
+def test_a_classifier_says_its_class_on_the_first_screen_and_it_moves_with_an_edit(visit, model, tmp_path, monkeypatch):
+    write_encoder(tmp_path / "classifier", "BertForSequenceClassification", id2label={0: "bad", 1: "good"})
+    monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
+    page = visit("model", model=model)
+    said = r"#### It (?:sees|says) \*\*?(.+?)\*: ([\d.]+%)"
+    name, before = re.search(said, text_of(page)).groups()
+    assert (name, before) == ("7", "91%") if model == "digit-vit" else name in ("bad", "good")
+    page = open_question(switch_off(page), "")
+    assert f"before the change *{name}*: {before}" in text_of(page)
+    if model == "digit-vit":
+        assert re.search(said, text_of(page))[2] != before
 
 
 def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_probable(reader):

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from tests.support.app import rerun, set_value
+from tests.support.app import rerun, set_value, text_of
 from tests.support.hostile import png
 from tests.support.tiny_hub import write_reader
 from tests.support.waiting import wait_until
@@ -240,7 +240,9 @@ def test_a_vision_model_takes_the_drawing_or_a_picture(opened, model_folders, mo
     monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
-    assert not set_value(page.button_group(key="model_way"), "Upload").text
+    page = set_value(page.button_group(key="model_way"), "Upload")
+    assert not page.text
+    assert "knows 2 classes alone: class 0, class 1." in text_of(page)
     page.file_uploader[0].upload("mine.png", png(), "image/png")
     assert shown(rerun(page)).startswith("vision: 2 traces of 17")
     before = latest_picture(page)
