@@ -9,7 +9,7 @@ def format_count(n: int, name: str) -> str:
     return f"{n:,} {singular if n == 1 else name}"
 
 
-SMALLEST_REST = 1e-6
+NEGLIGIBLE = 1e-6
 """What is nearer to 1 counts as 1: sums of float32 are no more exact."""
 
 
@@ -17,7 +17,7 @@ def percent(share: float) -> str:
     """Return a share in whole percents, "83%", "<1%", ">99%": only 0 is "0%", only 1 "100%"."""
     if 0 < share < 0.01:
         return "<1%"
-    return ">99%" if share > 0.99 and 1 - share >= SMALLEST_REST else f"{share:z.0%}"
+    return ">99%" if share > 0.99 and 1 - share >= NEGLIGIBLE else f"{share:z.0%}"
 
 
 def fine_percent(share: float) -> str:
@@ -27,7 +27,7 @@ def fine_percent(share: float) -> str:
         return "less than 0.0001%"
     if 1e-6 <= share < 0.0995:
         return f"{Decimal(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}%"
-    if share >= 0.995 and left >= SMALLEST_REST:
+    if share >= 0.995 and left >= NEGLIGIBLE:
         return f"{100 - Decimal(f'{100 * left:.1g}'):f}%"
     return f"{share:z.0%}"
 

@@ -18,11 +18,11 @@ def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
 
     That is "" below a name or a mark, and below all where the table of words is missing.
     """
-    meanings, padded = gloss(french_words, sentence, _table()), f" {sentence.lower()}"
-    for at, french in enumerate(french_words):
-        meanings[at] = next(
-            (both for both in CONTRACTED.get(french.lower(), ()) if f" {both} " in padded), meanings[at]
-        )
+    table, padded = _table(), f" {sentence.lower()}"
+    meanings = gloss(french_words, sentence, table)
+    for at, french in enumerate(french_words if table else ()):
+        phrases = (phrase for phrase in CONTRACTED.get(french.lower(), ()) if f" {phrase} " in padded)
+        meanings[at] = next(phrases, meanings[at])
     pairs = zip(french_words, meanings, strict=True)
     return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
 

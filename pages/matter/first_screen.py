@@ -101,12 +101,12 @@ def describe_changed_answer(judgement: Judgement) -> str:
 
 def surprise() -> TryThis:
     """Return the page's surprise: a word that decides a sentence without having much weight."""
-    words = core.read_sentence(PUZZLE).words
+    labels = core.read_sentence(PUZZLE).words
     weights, changes = attention_trace(PUZZLE).weights()[0].tolist(), removal_effects(PUZZLE).tolist()
-    decisive = max(range(len(words)), key=lambda position: abs(changes[position]))
-    heaviest = max(range(len(words)), key=weights.__getitem__)
+    decisive = max(range(len(labels)), key=lambda position: abs(changes[position]))
+    heaviest = max(range(len(labels)), key=weights.__getitem__)
     options = sorted({0, 1, decisive, heaviest})  # the first two words seem to decide
-    names = {position: "the comma" if words[position] == "," else f"*{words[position]}*" for position in options}
+    names = {position: "the comma" if labels[position] == "," else f"*{labels[position]}*" for position in options}
 
     def act() -> None:
         text_field(NAME).value = PUZZLE

@@ -132,14 +132,14 @@ def draw_story() -> None:
     for group, numbered in groupby(enumerate(PAGES[1:], 1), key=lambda pair: pair[1].group):
         pages = list(numbered)
         st.markdown(f"**:gray[{group}]**")
-        *pictures, others = st.columns([1] * N_PICTURES + [0.8], gap="medium")
+        *pictures, links = st.columns([1] * N_PICTURES + [0.8], gap="medium")
         for column, (number, entry) in zip(pictures, pages, strict=False):
             with column.container(border=True, height="stretch"):
                 if image := _card(entry.name, st.context.theme.type or "light"):
                     url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
                     st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
                 _draw_page_link(number, entry)
-        with others:
+        with links:
             for number, entry in pages[N_PICTURES:]:
                 _draw_page_link(number, entry)
 

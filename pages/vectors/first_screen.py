@@ -60,14 +60,14 @@ def show_pairs(problem: Problem, trace: AttentionTrace, *, can_cover: bool = Fal
     """Draw the vectors, and how the chosen one asks, weighs and mixes all keys; `can_cover`: a guess covers that."""
     tables = core.planar_tables(problem)
     table_of_arrow = [name for name in tables for _ in problem.tables[name]]
-    kind_of_table = {"Q": "query", "K": "key", "Y": "key"}
+    role_of_table = {"Q": "query", "K": "key", "Y": "key"}
     arrows = [row for name in tables for row in problem.tables[name].tolist()]
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
-        "kinds": [kind_of_table.get(name, "input") for name in table_of_arrow],
+        "kinds": [role_of_table.get(name, "input") for name in table_of_arrow],
         "tables": table_of_arrow,
         "rows": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
         "query": problem.query_table,

@@ -64,9 +64,9 @@ class Problem:
 
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
-        sizes, kind = sizes_of(self.tables), SCORES[self.settings.scoring]
+        sizes, score = sizes_of(self.tables), SCORES[self.settings.scoring]
         n_keys = sizes.get("n_keys", sizes["n_queries"])
-        base = kind(*kind.plain_parameters(sizes["d_k"], sizes["d_k"], n_keys).values())
+        base = score(*score.plain_parameters(sizes["d_k"], sizes["d_k"], n_keys).values())
         temperature = None if self.settings.temperature == 1 else self.settings.temperature
         if temperature is None and not self.settings.scaled:
             return base
