@@ -30,10 +30,3 @@ def fine_percent(share: float) -> str:
     if share >= 0.995 and left >= NEGLIGIBLE:
         return f"{100 - Decimal(f'{100 * left:.1g}'):f}%"
     return f"{share:z.0%}"
-
-
-def rounded_percent(share: float) -> str:
-    """Return a share in whole percents, "83%", "<1%" or ">99%"; only 0 is "0%", only 1 "100%"."""
-    if 0 < share < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"

@@ -11,7 +11,7 @@ from PIL import Image
 
 from attention_core import BlockKeys
 from attention_core.attention.view.scene import picture_scene_data
-from attention_core.attention.wording import rounded_percent
+from attention_core.attention.wording import percent
 from attention_core.charts.overlay import image_png, overlay
 from attention_core.device import to_array
 from attention_core.inference.photographs import CELL, NEAR, photo_names
@@ -81,8 +81,8 @@ def draw_nearest(reading: PhotoReading) -> None:
         is_near = nearest[0].cosine >= NEAR
         st.caption("Nearest of a thousand names:" if is_near else "**No name is near**; the nearest:", width="content")
         for number, near in enumerate(nearest):
-            label = f"{near.name} **{rounded_percent(near.weight)}** · {near.cosine:.2f}"
-            help = f"weight {rounded_percent(near.weight)}, cosine {near.cosine:.2f}: ask for it alone"
+            label = f"{near.name} **{percent(near.weight)}** · {near.cosine:.2f}"
+            help = f"weight {percent(near.weight)}, cosine {near.cosine:.2f}: ask for it alone"
             st.button(label, key=f"photograph_near_{number}", on_click=ask_text, args=(near.name,), help=help)
 
 
@@ -144,7 +144,7 @@ def _describe_equal(equal: list) -> str:
     [(text, share, _)] = equal
     if share is None:
         return "With **all regions equal**, everything in the photograph is mixed."
-    return f"With **all regions equal**, everything is mixed: **{text}** gets only **{rounded_percent(share)}**."
+    return f"With **all regions equal**, everything is mixed: **{text}** gets only **{percent(share)}**."
 
 
 def _describe(reading: PhotoReading, equal: list) -> str:
@@ -157,22 +157,22 @@ def _describe(reading: PhotoReading, equal: list) -> str:
         return "The value is a region's **pixels**, not its key: what comes out is their mixture, a picture."
     name, share, _ = asked.likeliest(reading.answer)[0]
     if label in ABSENT.get(PHOTO.value, ()) and share > SURE:
-        sentence = f"**There is no {label} here.** It finds one all the same ({rounded_percent(share)})"
+        sentence = f"**There is no {label} here.** It finds one all the same ({percent(share)})"
         return f"{sentence}: attention finds what it is asked for."
     if not reading.query.nearest:
-        return f"What looks like this region? Out of those regions comes **{name}** ({rounded_percent(share)})."
+        return f"What looks like this region? Out of those regions comes **{name}** ({percent(share)})."
     if share < UNSURE:
-        likeliest = f"the likeliest is {name} ({rounded_percent(share)})"
+        likeliest = f"the likeliest is {name} ({percent(share)})"
         return f"**Nothing stands out**: the best score is only {reading.best_score:.1f}, and {likeliest}."
-    evenly = f"{rounded_percent(equal[0][1])} with all regions equal"
-    return f"It looks at a few regions, and says **{name} {rounded_percent(share)}**; {evenly}."
+    evenly = f"{percent(equal[0][1])} with all regions equal"
+    return f"It looks at a few regions, and says **{name} {percent(share)}**; {evenly}."
 
 
 def _describe_changed(learned: PhotoReading, edited: PhotoReading) -> str:
     if asked.VALUE.value != "class":
         return "This is what comes out with the weights **as you changed them**."
     (was, before, _), (name, share, _) = (asked.likeliest(reading.answer)[0] for reading in (learned, edited))
-    sentence = f"it says **{name}** ({rounded_percent(share)}); as asked, **{was}** ({rounded_percent(before)})"
+    sentence = f"it says **{name}** ({percent(share)}); as asked, **{was}** ({percent(before)})"
     return f"With the weights **as you changed them** {sentence}."
 
 
@@ -195,8 +195,8 @@ def draw_controls(reading: PhotoReading) -> None:
     n_absent = round(held.absent_called * (len(photo_names()) - 1))
     figures = (
         (f"{reading.best_score:.1f}", "is the best score; softmax forgets how high it was"),
-        (rounded_percent(held.control), f"{name} if asked for anything else, on average"),
-        (rounded_percent(held.trained), f"{name} with equal weights, on the photograph as small as it learned with"),
+        (percent(held.control), f"{name} if asked for anything else, on average"),
+        (percent(held.trained), f"{name} with equal weights, on the photograph as small as it learned with"),
         (f"{n_absent} of 999", "other things would be found here, too"),
     )
     with st.container(key="desk_photograph_controls"):
@@ -246,7 +246,7 @@ def absent_surprise() -> TryThis:
         name, share, _ = asked.likeliest(absent.answer)[0]
         scores = f"{absent.best_score:.1f}, against {present.best_score:.1f} for the {asked.FIRST_TEXT}"
         option = (share > UNLIKELY) + (share > SURE)
-        return option, f"It says *{name}* ({rounded_percent(share)}). Only the best score is lower: {scores}."
+        return option, f"It says *{name}* ({percent(share)}). Only the best score is lower: {scores}."
 
     if (PHOTO.value, TEXT.value) != (asked.FIRST, text):
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question

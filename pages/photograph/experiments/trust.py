@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.attention.wording import rounded_percent
+from attention_core.attention.wording import percent
 from pages.photograph.reading import MODEL
 from ui.computed import card_or_empty
 from ui.labels import note
@@ -58,11 +58,11 @@ def draw(figures: dict[str, Any]) -> None:
     with right:
         header = "asked", "attention", "equal", "best score"
         questions = (
-            (row["class"], *(rounded_percent(row[key]) for key in ("attended", "equal")), f"{row['best_score']:.1f}")
+            (row["class"], *(percent(row[key]) for key in ("attended", "equal")), f"{row['best_score']:.1f}")
             for row in figures["questions"]
         )
         figures_table(header, *questions)
 
 
 def _share(key: str, mean: float) -> str:
-    return f"{100 * mean:.2g}%" if key == SMALL else rounded_percent(mean)
+    return f"{100 * mean:.2g}%" if key == SMALL else percent(mean)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.wording import rounded_percent
+from attention_core.attention.wording import percent
 from attention_core.device import to_array
 from pages.photograph import reading as asked
 from pages.photograph.first_screen import draw_photographs, example_texts
@@ -55,7 +55,7 @@ def answer(two: TwoTexts) -> str:
     before, after = two.weights
     shared = float(np.minimum(before, after).sum())
     first, second = map(literal, two.texts)
-    return f"*{first}*, then *{second}*: the two looks share **{rounded_percent(shared)}** of their weight."
+    return f"*{first}*, then *{second}*: the two looks share **{percent(shared)}** of their weight."
 
 
 def draw(two: TwoTexts) -> None:
@@ -65,7 +65,7 @@ def draw(two: TwoTexts) -> None:
     ):
         with column:
             name, share, _ = asked.likeliest(reading.answer)[0]
-            st.markdown(f"{literal(text)}: **{name}** ({rounded_percent(share)}), best score {reading.best_score:.1f}")
+            st.markdown(f"{literal(text)}: **{name}** ({percent(share)}), best score {reading.best_score:.1f}")
             draw_map(weights, pixels_of(reading), f"photograph_{text}", f"Where {text} looks", size=400)
     note(
         "So does a network that writes a caption: each word has its spot of light. No network here writes the caption."
