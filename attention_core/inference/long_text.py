@@ -88,7 +88,7 @@ def read_in_windows(text: LongText, layer: int) -> AttentionTrace:
             context = F.scaled_dot_product_attention(*blocks, attn_mask=allowed, enable_gqa=True)
             states = states + attention.o_proj(context.transpose(1, 2).reshape(1, len(ids), -1))
             states = states + block.mlp(block.post_attention_layernorm(states))
-    axis = Axis("words of the text", text.labels)
+    axis = Axis("pieces of the text", text.labels)
     return AttentionTrace(
         query=query[:, :n],
         key=key[:, :n],

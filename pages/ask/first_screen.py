@@ -2,10 +2,12 @@
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cached_property, partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core import AttentionTrace, BlockKeys, Uniform
@@ -30,7 +32,7 @@ from ui.state import Field, plain_text, whole_number
 from ui.try_this import TRY_STAGE, TryThis
 
 NAME, SIDE = "ask", 320
-PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
+PENS = ("red", "green", "blue", "black")
 REMARKS = {
     CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
@@ -148,8 +150,11 @@ def _compose() -> None:
     set_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
-def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
-    """Draw the box and examples with one answer; return the last question that could be read, and if it is present."""
+def draw_question(drawing: PadScene, examples: DeltaGenerator | None = None) -> tuple[questions.ParsedQuestion, bool]:
+    """Draw the box and examples with one answer; return the last question that could be read, and if it is present.
+
+    The examples stand in a container of theirs, None = below the box.
+    """
     suggested = ask.clear_questions(digits_of(drawing))
     QUESTION.widget(
         st.text_input,
@@ -166,7 +171,8 @@ def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
         _draw_examples(suggested)
         return questions.read_question(LAST_READ.value), False
     LAST_READ.value = QUESTION.value
-    _draw_examples(suggested[:MAX_EXAMPLES])
+    with examples or nullcontext():
+        _draw_examples(suggested[:MAX_EXAMPLES])
     if reading.is_rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True

@@ -7,6 +7,7 @@ import { MapView, SIDE } from "./atlas_view.js";
 
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 44, LABELS_FROM = 12, MARK = "#ffffff";
+const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
 
 export class MapDrawing extends MapView {
   readTheme() {
@@ -179,6 +180,7 @@ export class MapDrawing extends MapView {
     this.useFont(pen, 13);
     if (isLabelled) this.writeLabels(pen, range, x0, y0);
     else this.writeTicks(pen, range, x0, y0, bottom);
+    if (!isLabelled) this.writePhrases(pen, range);
     this.useFont(pen, 13);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
@@ -204,6 +206,34 @@ export class MapDrawing extends MapView {
       if (x < x0) continue;
       pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
       pen.fillRect(x, y0 - 6, 1, 5);
+    }
+  }
+
+  // The rows beside which a sentence is written: where cells are small, and what a row has not read yet leaves room.
+  phraseRows(range) {
+    const overview = this.tile(this.data.levels - 1), isCausal = overview?.codes[overview.width - 1] === MASKED;
+    if (this.rows.kind !== "text" || this.cell >= LABELS_FROM || !isCausal) return [];
+    return ticks(range.top, range.bottom, this.high(), PHRASES_APART);
+  }
+
+  // The sentence that begins at a row or soon after it, and where; null where its labels are not there yet.
+  sentenceFrom(row) {
+    const raw = (position) => this.cache.label("rows", position), last = Math.min(row + MAX_PIECES, this.rows.n - 1);
+    let start = row;
+    while (start < last && !ENDS_SENTENCE.test(raw(start - 1) ?? "")) start++;
+    const pieces = [];
+    for (let at = start; at < start + MAX_PIECES && raw(at) && !ENDS_SENTENCE.test(pieces.at(-1) ?? ""); at++) pieces.push(raw(at));
+    if (!pieces.length) return null;
+    return { start, text: pieces.join(pieces.some((piece) => piece.startsWith(" ")) ? "" : " ").trim() };
+  }
+
+  writePhrases(pen, range) {
+    pen.textAlign = "left";
+    this.useFont(pen, 14);
+    for (const row of this.phraseRows(range)) {
+      const { start, text } = this.sentenceFrom(row) ?? { text: "" }, x = Math.max(this.left, this.px(start + 1)) + 12;
+      const room = this.size.width - x, y = this.py(start + 0.5);
+      if (text && room > SHORTEST_PHRASE * this.large && y < this.top + this.plot.height) pen.fillText(fitText(pen, text, room), x, y);
     }
   }
 
@@ -272,6 +302,6 @@ export class MapDrawing extends MapView {
   }
 
   labelOf(axis, position) {
-    return (this[axis].kind === "text" && this.cache.label(axis, position)) || "";
+    return (this[axis].kind === "text" && this.cache.label(axis, position)?.trim()) || "";
   }
 }

@@ -32,12 +32,9 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    make(legend, "div", "title", "weight: little to all");
+    make(legend, "div", "title", "weight (log scale)");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
-    const scale = make(legend, "details");
-    make(scale, "summary", "", "In numbers");
-    this.marks = make(scale, "div", "marks");
-    make(scale, "div", "", "Each step multiplies.");
+    this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
     this.status = make(this.root, "p", { class: "status", role: "status" });
     this.listen();
@@ -246,6 +243,9 @@ class AtlasMap extends MapDrawing {
       for (let chunk = Math.floor(from / LABELS_AT_ONCE); chunk * LABELS_AT_ONCE < to; chunk++) {
         if (!this.cache.labels[axis].has(chunk)) missing.push([axis, chunk * LABELS_AT_ONCE]);
       }
+    }
+    for (const chunk of new Set(this.phraseRows(range).map((row) => Math.floor(row / LABELS_AT_ONCE)))) {
+      if (range.bottom - range.top > 2048 && !this.cache.labels.rows.has(chunk)) missing.push(["rows", chunk * LABELS_AT_ONCE]);
     }
     return missing;
   }

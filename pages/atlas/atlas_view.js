@@ -16,7 +16,7 @@ export class MapView {
     this.left = (narrow ? 74 : 92) * this.large;
     this.top = (narrow ? 70 : 86) * this.large;
     const square = width - this.left + this.top;
-    const room = `var(--map, 60vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
+    const room = `(var(--map, 64vh) - 6vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
     const height = this.canvas.clientHeight;
     this.ratio = (window.devicePixelRatio || 1) * zoom;

@@ -59,8 +59,11 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
         elif RESTING_VIEW.value is None and stop.view.across:
             open_map_at(stop.view, stop.cell)
     DESCRIBED_STOP.value = described = _described_stop(source, shared)
-    if _find_echo(source, shared) is None or described == stops[-1]:
-        st.markdown(f"**{error_markdown(described.title)}**  \n{described.description}")
+    has_echo = _find_echo(source, shared) is not None
+    if not has_echo:
+        st.markdown(f"**{error_markdown(described.title)}.** {described.description}")
+    elif described == stops[-1]:
+        st.markdown(described.description)  # its title are the words with the arc
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")

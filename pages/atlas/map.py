@@ -226,7 +226,7 @@ def _axis_entry(axis: Axis) -> dict[str, Any]:
 
 def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
     labels = axis_of(atlas, name).labels[start : start + LABELS_AT_ONCE]
-    return {"axis": name, "start": start, "texts": [str(label).strip()[:LONGEST_LABEL] for label in labels]}
+    return {"axis": name, "start": start, "texts": [str(label).rstrip()[:LONGEST_LABEL] for label in labels]}
 
 
 CLOSE_UP_CELLS = 30  # cells along the map's shorter side where a token was found

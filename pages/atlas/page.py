@@ -6,7 +6,6 @@ from pages.atlas.flight import draw_flight, draw_framed_text, follow_view, heavi
 from pages.atlas.inputs import OpenedAtlas, choose_atlas
 from pages.atlas.map import TICK, draw_map, draw_search, draw_survey
 from pages.atlas.shared_atlas import NAME
-from ui.layout import last_on_phone
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import draw_fragment, page_body, page_frame
 from ui.try_this import try_this
@@ -22,11 +21,10 @@ def draw_atlas() -> None:
     """Draw the open experiment, or the map, the flight over it, and the page's questions."""
     if draw_experiment(NAME):
         return
-    last_on_phone("atlas_screen", "atlas_story")
     text_area = st.container(key="atlas_words")
     with st.container(key="atlas_screen"):
-        story_column, map_column = st.columns([1, 3.1], gap="medium")
-    story, stage = story_column.container(key="atlas_story"), map_column.container(key="atlas_stage")
+        story = st.container(key="atlas_story", horizontal=True, vertical_alignment="center", gap="medium")
+        stage = st.container(key="atlas_stage")
     tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
     with tools:
         opened = choose_atlas()
@@ -51,6 +49,7 @@ def draw_atlas() -> None:
 
 
 page_frame(
-    NAME, "One attention head reads. Each row is a position, such as a piece of a word; pink cells are where it looks."
+    NAME,
+    "One attention head reads. Each row is a piece of the text, a word or part of one; pink cells are where it looks.",
 )
 page_body(draw_atlas)

@@ -74,6 +74,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]
+        data["changed"] = f"{before[0]} already read" if before else "as changed"
     data |= {"covered": is_guessing(NAME), "query": LOOK.value % n_looks}
 
     def on_look(look: int) -> None:

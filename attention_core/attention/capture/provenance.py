@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -68,6 +69,7 @@ class Softmax:
     dimension: int  # of the keys
     scores: Provenance | None  # of the scores, if it is known
     scores_layout: Layout
+    number: int = field(default_factory=count().__next__)  # among all of a process
 
     @property
     def is_over_options(self) -> bool:
@@ -298,16 +300,9 @@ class WeighedLayout(NamedTuple):
         cls, steps: Sequence[ElementwiseStep], softmax: Softmax, left: Tensor, right: Tensor, out: Tensor
     ) -> WeighedLayout | None:
         """Return the layout of left @ right = out; None if left holds no weights. Steps: from the softmax to left."""
-        block: Block | None = Block.covering(Layout.of(left))
-        for step in steps:
-            block = block and block.relocate(step.layout, step.source_layout)
-        block = block and block.relocate(softmax.layout, softmax.layout)  # cuts axes into the softmax's dimensions
-        if block is None:
-            return None
-        key_segments = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
+        block, dimensions = summed_dimensions(steps, softmax, left)
         has_single_key = softmax.layout.shape[softmax.dimension] == 1
-        dimensions = [[dimension for _, dimension, _ in segments or ()] for segments in key_segments]
-        if dimensions != ([] if has_single_key else [[softmax.dimension]]):
+        if block is None or dimensions != ([] if has_single_key else [[softmax.dimension]]):
             return None  # the product does not sum over the keys alone
         queries, leading = _split_queries(_map_dimensions(block, softmax.layout), softmax)
         return cls(softmax, Layout.of(left), Layout.of(right), Layout.of(out), block.offset, queries, leading)
@@ -362,6 +357,20 @@ class WeighedLayout(NamedTuple):
             context=block_of(out, (0, 1), (out.shape[2], out.stride[2])),
             scores=softmax_block.relocate(softmax.layout, softmax.scores_layout) if has_all_keys else None,
         )
+
+
+def summed_dimensions(
+    steps: Sequence[ElementwiseStep], softmax: Softmax, left: Tensor
+) -> tuple[Block | None, list[list[int]]]:
+    """Return where the weights in the left factor of a product lie, and which of their dimensions it sums over."""
+    block: Block | None = Block.covering(Layout.of(left))
+    for step in steps:
+        block = block and block.relocate(step.layout, step.source_layout)
+    block = block and block.relocate(softmax.layout, softmax.layout)  # cuts axes into the softmax's dimensions
+    if block is None:
+        return None, []
+    segments = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
+    return block, [[dimension for _, dimension, _ in pieces or ()] for pieces in segments]
 
 
 class _DimensionMap(NamedTuple):

@@ -177,6 +177,7 @@ class Recorder:
         self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
         self._notes: dict[str, None] = {}  # in order, each once
+        self._unmet: dict[int, str] = {}  # number of a softmax that has met no values yet -> the module that ran it
 
     @contextmanager
     def unwatched(self, name: str = "") -> Iterator[None]:
@@ -312,16 +313,34 @@ class Recorder:
         reason = "a softmax over the edges of a graph, added up by index, cannot be followed"
         self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {reason}.")
 
+    def note_axis(self) -> None:
+        """Note a softmax over the queries of a product that sums over its keys."""
+        self.stack.count_attention()
+        reason = "its softmax runs over another axis than its product: each key shares itself out among the queries"
+        self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
+
+    def open_softmax(self, number: int) -> None:
+        """Note a softmax by its number, until `meet` says that its weights were seen to meet values."""
+        self._unmet[number] = self.stack.name_among(self.stack.modules) or "code outside all modules"
+
+    def meet(self, number: int) -> None:
+        self._unmet.pop(number, None)
+
     def note(self, text: str) -> None:
         self._notes.setdefault(text)
         self.update_note()
 
     def update_note(self, *further_notes: str) -> None:
         missed = [f"{path} ({name})" if path else name for path, name in self.stack.unseen.items()]
-        unlisted = f" and {len(missed) - MAX_LISTED} more" if len(missed) > MAX_LISTED else ""
-        listed = ", ".join(missed[:MAX_LISTED]) + unlisted
-        unseen = f"Not seen: {listed}, which ran without any attention that can be followed." if missed else ""
-        self.recording.note = " ".join(filter(None, [*self._notes, unseen, *further_notes]))
+        unmet = [name for name in dict.fromkeys(self._unmet.values()) if name not in missed]
+        unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
+        reason = "whose softmax met no values in a product of matrices that can be followed"
+        softmax = f"Not seen: {_listed(unmet)}, {reason}." if unmet else ""
+        self.recording.note = " ".join(filter(None, [*self._notes, unseen, softmax, *further_notes]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_LISTED]) + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
 
 
 def _named(trace: AttentionTrace, name: str) -> AttentionTrace:

@@ -26,6 +26,12 @@ UNIFORM_NOTE = (
     "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
     "alike, and are shown with a query of 0."
 )
+EMPTY_NOTE = (
+    "To some queries every key is forbidden: they attend to nothing, and are shown with weights of 0, where a softmax "
+    "gives NaN."
+)
+MAX_ROUNDING = 1e-3
+"""How far float32 may round a score before a note says so: a weight is off by as large a share."""
 NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."
 Items = int | Literal["all"]
 
@@ -154,6 +160,10 @@ class TraceBuilder:
         if uniform is not None:
             query = query.masked_fill(uniform, 0)
             all_notes.append(UNIFORM_NOTE)
+        if allowed is not None and not allowed.any(-1).all():
+            all_notes.append(EMPTY_NOTE)
+        if softcap is None:
+            all_notes.append(_rounding_note(query, key, query.shape[-1] ** -0.5 if scale is None else scale))
         queries, keys = Axis.numbered("queries", query.shape[1]), Axis.numbered("keys", key.shape[1])
         note = " ".join(filter(None, all_notes))
         story = Story(mechanism=mechanism, query_axis=queries, key_axis=keys, shows_vectors=True, name=name, note=note)
@@ -277,6 +287,17 @@ def from_weights(
 def all_finite(tensor: Tensor) -> bool:
     """Return whether no number is NaN or infinite."""
     return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # the sum alone tells in nearly every case
+
+
+def _rounding_note(query: Tensor, key: Tensor, scale: float) -> str:
+    """Return a note where scores are so large that float32 rounds them by more than MAX_ROUNDING."""
+    longest = [float(tensor.float().norm(dim=-1).amax()) if tensor.numel() else 0.0 for tensor in (query, key)]
+    bound = abs(scale) * math.prod(longest)
+    rounding = bound * torch.finfo(torch.float32).eps / 2
+    if not MAX_ROUNDING < rounding < math.inf:
+        return ""
+    share = "weights may be off by as large a share"
+    return f"Scores may be as large as {bound:,.0f}, which float32 rounds by up to {rounding:.1g}: {share}."
 
 
 def _not_finite(tensors: dict[str, Tensor]) -> list[str]:

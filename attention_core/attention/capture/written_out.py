@@ -145,7 +145,9 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         elif func in inside_torch.SOFTMAXES:
             if not self._n_ignoring and operations.is_plain(result) and result.ndim:
                 scores, before = self._origin_of(args[0]), Layout.of(args[0])
-                self._origins.put(result, provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
+                softmax = provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before)
+                self._origins.put(result, softmax)
+                self._recorder.open_softmax(softmax.number)
         elif func in operations.STEPS:
             self._step(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
@@ -169,6 +171,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def _step(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
+        self._meet_later(args)
         result = result[0] if isinstance(result, tuple) else result
         index, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
         if source is None and func not in operations.EXPONENTIALS:
@@ -201,6 +204,12 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             dimension = _dimension_of_sums(result, operand if operation == "divided" else None)
             step = step if dimension is None else provenance.Softmax(after, dimension, step, after)
         self._origins.put(result, step)
+
+    def _meet_later(self, args: Any) -> None:
+        """Note that weights of all softmaxes but the first go on in that one's, as in a difference of two."""
+        firsts = (provenance.steps_to(self._origin_of(arg))[1] for arg in args)
+        for softmax in [first for first in firsts if isinstance(first, provenance.Softmax)][1:]:
+            self._recorder.meet(softmax.number)
 
     def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
@@ -270,11 +279,17 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         if not isinstance(first, provenance.Softmax):
             return False
         if first.is_over_options and (is_parameter or left.shape[1] == 1):
+            self._recorder.meet(first.number)
             self._recorder.note_choice()
             return False
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
+            _, dimensions = provenance.summed_dimensions(steps, first, left)
+            if len(dimensions) == 1 and len(dimensions[0]) == 1 and dimensions != [[first.dimension]]:
+                self._recorder.meet(first.number)
+                self._recorder.note_axis()
             return False
+        self._recorder.meet(first.number)
         usual = layout.usual_order(n_items)
 
         def make(order: Order) -> list[AttentionTrace]:

@@ -27,6 +27,9 @@ SIGN = re.compile(r"[<\[].*[>\]]")
 SEPARATORS = ("[SEP]", "</s>", "<sep>")
 
 
+SIGNS_OF_SPACE = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "↵"})
+
+
 def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
     """Return each token's text, and whether it goes on with the word before.
 
@@ -44,7 +47,7 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
         else:
             glued = label.startswith("##") and len(label) > 2
             result.append((label[2:] if glued else label, glued))
-    return [(text or "·", glued) for text, glued in result]
+    return [(text.translate(SIGNS_OF_SPACE).strip() or "·", glued) for text, glued in result]
 
 
 def parts_of(labels: Sequence[str]) -> list[int]:

@@ -5,7 +5,7 @@
 import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
-import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
+import { clearedPen, finePercent, mix, shortNumber, tonesOn, wholePercent, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
 const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, MAX_ROUNDING = 0.3;
@@ -24,6 +24,7 @@ export class PictureScene extends ScenePlayer {
       const node = make(this.switch, "button", "", title);
       return Object.assign(node, { isEven, onclick: () => this.weighEvenly(isEven) });
     });
+    this.changed = make(this.switch, "button", { "aria-pressed": true });
     this.picture.onpointermove = (event) => this.look(this.cellAt(event));
     this.picture.onpointerleave = (event) => this.pointed.leave(event);
     this.picture.onkeydown = (event) => {
@@ -51,9 +52,10 @@ export class PictureScene extends ScenePlayer {
     const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && !this.hasPlayed(data.looks));
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
-      this.row = this.nSaid = 0;
+      const stands = data.covered && this.isRow;  // what was read is what the question is about
+      [this.row, this.nSaid] = stands ? [this.lastRow, data.looks.length] : [0, 0];
       this.takeRow();
-      if (data.covered) this.show(0);
+      if (data.covered) this.show(stands ? this.timeline.end : 0);
       else this.playOnArrival();
     } else {
       if (isOther || isRevealed) this.row = this.lastRow;
@@ -163,7 +165,7 @@ export class PictureScene extends ScenePlayer {
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isRow, lookButtons, data: { grid: [rows, columns], looks } } = this;
     const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), n = looks.length, gap = isNarrow ? 5 : 18 * scale;
-    const side = isStacked ? Math.min((isNarrow ? this.narrowShare : 1) * width - 4, 940 * scale) : Math.min(0.4 * width, 400 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
+    const side = isStacked ? Math.min((isNarrow ? this.narrowShare : 1) * width - 4, 940 * scale) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
     const left = isRow ? (side - n * (wide + gap) + gap) / 2 : isStacked ? 3 : side + 34 * scale;
     const box = { x: left, w: isRow ? wide : isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
     const y = isRow ? high + 46 * scale : isStacked ? high + 26 * scale : 22 * scale;
@@ -240,10 +242,11 @@ export class PictureScene extends ScenePlayer {
     this.lookButtons.forEach((node, row) => {
       const { label, answer } = data.looks[row], [said, share] = (row < this.nSaid && answer?.[0]) || ["·"];
       set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said}` }) });
-      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? asPercent(share) : "\u00a0");
+      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? wholePercent(share) : "\u00a0");
     });
     this.looks.hidden = layout.isRow && this.isEven;
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
+    Object.assign(this.changed, { textContent: data.changed ?? "as changed", hidden: !data.learned || this.isEven });
     this.switch.hidden = !data.even;
     this.mix.hidden = !data.canCross || progress.take < 1 || this.isEven;
     set(this.mix, { "aria-label": "Cross out what most is taken from" });
@@ -274,19 +277,19 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
       const whole = data.answer[0][0], evenly = data.learned ? `; as learned, **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal, **${other}**` : "";
-      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
+      return `${which}out of that mixture comes **“${text}”** (${wholePercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
-    if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
-    if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
+    if (this.isEven) return `With every weight equal it says **“${text}”** (${wholePercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
+    if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${wholePercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of that mixture comes **“${text}”** (${wholePercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }
 
   drawCells(progress, scores, weights) {
     const { pen, layout, data } = this, { tones } = layout, n = data.grid[0] * data.grid[1], finite = scores.slice(0, n).filter((score) => score !== null);
-    const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...data.looks[this.row].weights.slice(0, n));  // equal weights are on their scale
+    const low = Math.min(...finite), high = Math.max(...finite), strongest = Math.max(FULL / n, ...data.looks.flatMap((look) => look.weights.slice(0, n)));  // one scale for all looks, and for equal weights
     if (progress.score > 0) {
       pen.globalAlpha = mix(0.55, this.veil, progress.soften) * progress.score;
       pen.fillStyle = tones.ground;
@@ -502,7 +505,7 @@ export class PictureScene extends ScenePlayer {
         pen.fillRect(at.x, at.y, at.w, at.h);
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: data.ink ? layout.tones.ground : "rgb(128 128 128 / 0.7)", lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
-      const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
+      const text = `${wholePercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
       if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
     if (data.ink && take >= 1) this.labelInk(`ink ${asPercent(this.inkedShare(weights))}`);
@@ -528,10 +531,10 @@ export class PictureScene extends ScenePlayer {
     const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const largest = isNarrow ? 24 : Math.max(56 * scale, Math.min(0.4 * room, 0.45 * box.w));  // a hall has room
-    const size = Math.min(largest, room / longest), others = answers.slice(1, 3).map(([text, share]) => `${text} (${asPercent(share)})`);
+    const size = Math.min(largest, room / longest), others = answers.slice(1, 3).filter(([, share]) => share >= 0.005).map(([text, share]) => `or ${text} (${wholePercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85, size / 5), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
-    answers.slice(0, 3).forEach(([text, share, colour], place) => {
+    answers.slice(0, others.length + 1).forEach(([text, share, colour], place) => {
       const top = y + (place ? (1.5 + 1.5 * place) * small : 0);
       if (!place && colour) {
         this.pen.globalAlpha = say;
@@ -544,7 +547,7 @@ export class PictureScene extends ScenePlayer {
       }
       const left = x + (!place && colour ? size * 0.85 : 0);
       this.text(place ? others[place - 1] : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
-      if (!place) this.text(asPercent(share), x, top + 1.5 * small, small, { alpha: say });
+      if (!place) this.text(wholePercent(share), x, top + 1.5 * small, small, { alpha: say });
     });
   }
 

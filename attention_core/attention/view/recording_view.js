@@ -287,7 +287,7 @@ class RecordingView {
       queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
       names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), matrix, high: maxOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
-      percent: head.trace.softmax, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
+      percent: head.trace.softmax, tolerance: this.data.error, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
       barred: this.changes.barred.get(head.trace.keys),
       tiles: tiles && picture && { ...tiles, picture: picture.address },
     }, ({ row, key }) => this.take(row, key));

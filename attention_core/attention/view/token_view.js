@@ -226,7 +226,8 @@ export class TokenView {
 
   number(value) {
     if (!this.data.percent) return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
-    return asPercent(value);
+    const { tolerance = 0 } = this.data;  // below it a number of a file says no more
+    return value > 0 && value < tolerance ? `< ${asPercent(tolerance)}` : asPercent(value);
   }
 
   say(at, out, inward) {

@@ -98,3 +98,47 @@ def test_nothing_but_what_is_recorded_stays_in_memory():
         alive = [not torch.UntypedStorage._expired(one) for one in held]
     assert len(recording) == 6
     assert not any(alive[:-1])
+
+
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.score = nn.TransformerEncoderLayer(D, 1, batch_first=True), nn.Linear(D, 1)
+
+    def forward(self, x):
+        states = self.encoder(x)
+        return (states * self.score(states).softmax(1)).sum(1)
+
+
+class OverQueries(nn.Module):
+    def forward(self, x):
+        return (x @ x.mT).softmax(1) @ x
+
+
+@pytest.mark.parametrize(
+    ("module", "n_seen", "note"),
+    [(Pool, 1, "Not seen: Pool, whose softmax met no values"), (OverQueries, 0, "each key shares itself out among")],
+)
+def test_a_softmax_whose_weights_are_not_followed_is_told_also_beside_others(module, n_seen, note):
+    with capture() as recording:
+        module().eval()(torch.randn(B, N, D))
+    assert len(recording) == n_seen
+    assert note in recording.note
+
+
+def test_weights_that_meet_values_in_another_s_are_not_called_unseen():
+    q, k, v = vectors()
+    with capture() as recording:
+        ((q @ k.mT).softmax(-1) - 0.8 * (k @ q.mT).softmax(-1)) @ v
+    assert not recording.note
+
+
+def test_rows_that_see_no_key_and_scores_that_float32_rounds_are_told():
+    q, k, v = vectors()
+    with capture() as recording:
+        (q @ k.mT).masked_fill(torch.arange(N)[:, None] == 1, -torch.inf).softmax(-1) @ v
+        (1e3 * q @ (1e3 * k).mT).softmax(-1) @ v
+    empty, large = (trace.story.note for trace in recording)
+    assert "every key is forbidden" in empty
+    assert "float32" not in empty
+    assert "float32 rounds" in large

@@ -60,6 +60,10 @@ def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(
     off = (found - torch.stack([head.weights() for head in recording.heads])).abs().amax((1, 2))
     assert off[0] < 2e-3
     assert off.max() < shown.data["error"] + 1e-5
+    page.locator(".token").nth(150).hover()
+    written = re.findall(r"(<? ?[\d.]+)%", page.locator(".tip").first.inner_text())
+    assert written
+    assert all(text[0] == "<" or float(text) >= 100 * shown.data["error"] for text in written)
 
 
 def test_a_head_is_chosen_with_mouse_and_keys_and_its_tokens_say_where_they_look(opened):

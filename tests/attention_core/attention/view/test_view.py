@@ -64,6 +64,8 @@ def test_it_opens_where_it_is_told_to_with_tokens_on_the_axes_of_what_is_shown_a
     recording = Recording([made("encoder.0.self", Axis.numbered("positions", 3), Axis.numbered("positions", 3))])
     shown = recording.show(tokens=["a", "##b", "[SEP]"])
     assert shown.data["axes"][0]["pieces"] == [["a", False, False], ["b", True, False], ["[SEP]", False, True]]
+    shown = recording.show(tokens=["cat", "Ġ", "ĠĠĊ"])
+    assert [text for text, *_ in shown.data["axes"][0]["pieces"]] == ["cat", "·", "↵"]
     assert list(recording[0].story.query_axis.labels) == ["1", "2", "3"]
 
 
