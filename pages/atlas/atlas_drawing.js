@@ -184,7 +184,7 @@ export class MapDrawing extends MapView {
     this.useFont(pen, 13);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
-    const above = isLabelled ? this.top - 8 : 36;
+    const above = isLabelled ? this.top - 8 * this.large : 36;
     pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;

@@ -32,7 +32,7 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    make(legend, "div", "title", "weight (log scale)");
+    make(legend, "div", "title", "weight (log)");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");

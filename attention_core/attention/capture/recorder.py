@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -177,7 +178,7 @@ class Recorder:
         self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
         self._notes: dict[str, None] = {}  # in order, each once
-        self._unmet: dict[int, str] = {}  # number of a softmax that has met no values yet -> the module that ran it
+        self._unmet: dict[int, tuple[str, Any]] = {}  # by number: who ran a softmax that met no values yet, its scores
 
     @contextmanager
     def unwatched(self, name: str = "") -> Iterator[None]:
@@ -319,12 +320,16 @@ class Recorder:
         reason = "its softmax runs over another axis than its product: each key shares itself out among the queries"
         self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
 
-    def open_softmax(self, number: int) -> None:
-        """Note a softmax by its number, until `meet` says that its weights were seen to meet values."""
-        self._unmet[number] = self.stack.name_among(self.stack.modules) or "code outside all modules"
+    def open_softmax(self, softmax: Any) -> None:
+        """Note a provenance.Softmax, until `meet` says that its weights were seen to meet values."""
+        name = self.stack.name_among(self.stack.modules) or "code outside all modules"
+        self._unmet[softmax.number] = name, softmax.scores and ref(softmax.scores)
 
-    def meet(self, number: int) -> None:
-        self._unmet.pop(number, None)
+    def meet(self, softmax: Any) -> None:
+        """Note that the weights of a softmax, or of another one of the same scores, have met values."""
+        for number, (_, scores) in [*self._unmet.items()]:
+            if number == softmax.number or (scores and scores() is softmax.scores):
+                del self._unmet[number]
 
     def note(self, text: str) -> None:
         self._notes.setdefault(text)
@@ -332,7 +337,7 @@ class Recorder:
 
     def update_note(self, *further_notes: str) -> None:
         missed = [f"{path} ({name})" if path else name for path, name in self.stack.unseen.items()]
-        unmet = [name for name in dict.fromkeys(self._unmet.values()) if name not in missed]
+        unmet = [name for name in dict.fromkeys(name for name, _ in self._unmet.values()) if name not in missed]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
         reason = "whose softmax met no values in a product of matrices that can be followed"
         softmax = f"Not seen: {_listed(unmet)}, {reason}." if unmet else ""

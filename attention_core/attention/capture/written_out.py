@@ -147,7 +147,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 scores, before = self._origin_of(args[0]), Layout.of(args[0])
                 softmax = provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before)
                 self._origins.put(result, softmax)
-                self._recorder.open_softmax(softmax.number)
+                self._recorder.open_softmax(softmax)
         elif func in operations.STEPS:
             self._step(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
@@ -209,7 +209,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         """Note that weights of all softmaxes but the first go on in that one's, as in a difference of two."""
         firsts = (provenance.steps_to(self._origin_of(arg))[1] for arg in args)
         for softmax in [first for first in firsts if isinstance(first, provenance.Softmax)][1:]:
-            self._recorder.meet(softmax.number)
+            self._recorder.meet(softmax)
 
     def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
@@ -279,17 +279,17 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         if not isinstance(first, provenance.Softmax):
             return False
         if first.is_over_options and (is_parameter or left.shape[1] == 1):
-            self._recorder.meet(first.number)
+            self._recorder.meet(first)
             self._recorder.note_choice()
             return False
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             _, dimensions = provenance.summed_dimensions(steps, first, left)
             if len(dimensions) == 1 and len(dimensions[0]) == 1 and dimensions != [[first.dimension]]:
-                self._recorder.meet(first.number)
+                self._recorder.meet(first)
                 self._recorder.note_axis()
             return False
-        self._recorder.meet(first.number)
+        self._recorder.meet(first)
         usual = layout.usual_order(n_items)
 
         def make(order: Order) -> list[AttentionTrace]:
