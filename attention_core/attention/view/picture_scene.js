@@ -5,7 +5,7 @@
 import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
-import { clearedPen, finePercent, mix, shortNumber, tonesOn, wholePercent, writeText } from "./scene_drawing.js";
+import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
 const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, MAX_ROUNDING = 0.3;
@@ -242,7 +242,7 @@ export class PictureScene extends ScenePlayer {
     this.lookButtons.forEach((node, row) => {
       const { label, answer } = data.looks[row], [said, share] = (row < this.nSaid && answer?.[0]) || ["·"];
       set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said}` }) });
-      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? wholePercent(share) : "\u00a0");
+      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? asPercent(share) : "\u00a0");
     });
     this.looks.hidden = layout.isRow && this.isEven;
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
@@ -277,12 +277,12 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
       const whole = data.answer[0][0], evenly = data.learned ? `; as learned, **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal, **${other}**` : "";
-      return `${which}out of that mixture comes **“${text}”** (${wholePercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
+      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
-    if (this.isEven) return `With every weight equal it says **“${text}”** (${wholePercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
-    if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${wholePercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
+    if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
+    if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of that mixture comes **“${text}”** (${wholePercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }
@@ -505,7 +505,7 @@ export class PictureScene extends ScenePlayer {
         pen.fillRect(at.x, at.y, at.w, at.h);
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: data.ink ? layout.tones.ground : "rgb(128 128 128 / 0.7)", lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
-      const text = `${wholePercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
+      const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
       if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
     if (data.ink && take >= 1) this.labelInk(`ink ${asPercent(this.inkedShare(weights))}`);
@@ -531,7 +531,7 @@ export class PictureScene extends ScenePlayer {
     const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const largest = isNarrow ? 24 : Math.max(56 * scale, Math.min(0.4 * room, 0.45 * box.w));  // a hall has room
-    const size = Math.min(largest, room / longest), others = answers.slice(1, 3).filter(([, share]) => share >= 0.005).map(([text, share]) => `or ${text} (${wholePercent(share)})`);
+    const size = Math.min(largest, room / longest), others = answers.slice(1, 3).filter(([, share]) => share >= 0.01).map(([text, share]) => `or ${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85, size / 5), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, others.length + 1).forEach(([text, share, colour], place) => {
@@ -547,7 +547,7 @@ export class PictureScene extends ScenePlayer {
       }
       const left = x + (!place && colour ? size * 0.85 : 0);
       this.text(place ? others[place - 1] : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
-      if (!place) this.text(wholePercent(share), x, top + 1.5 * small, small, { alpha: say });
+      if (!place) this.text(asPercent(share), x, top + 1.5 * small, small, { alpha: say });
     });
   }
 

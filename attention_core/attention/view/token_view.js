@@ -226,8 +226,8 @@ export class TokenView {
 
   number(value) {
     if (!this.data.percent) return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
-    const { tolerance = 0 } = this.data;  // below it a number of a file says no more
-    return value > 0 && value < tolerance ? `< ${asPercent(tolerance)}` : asPercent(value);
+    const floor = Math.max(this.data.tolerance ?? 0, 0.01);  // below a file's tolerance its numbers say no more
+    return value > 0 && value < floor ? `<${Math.ceil(100 * floor)}%` : asPercent(value);
   }
 
   say(at, out, inward) {

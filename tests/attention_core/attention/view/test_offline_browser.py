@@ -63,7 +63,7 @@ def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(
     page.locator(".token").nth(150).hover()
     written = re.findall(r"(<? ?[\d.]+)%", page.locator(".tip").first.inner_text())
     assert written
-    assert all(text[0] == "<" or float(text) >= 100 * shown.data["error"] for text in written)
+    assert all(text[0] == "<" or float(text) + 0.5 >= 100 * shown.data["error"] for text in written)
 
 
 def test_a_head_is_chosen_with_mouse_and_keys_and_its_tokens_say_where_they_look(opened):
