@@ -104,6 +104,14 @@ class RawContext:
 
 
 @dataclass(frozen=True, eq=False)
+class WeighedValues:
+    """Values times their weights, number by number: attention of one query, if they are added up over the keys."""
+
+    weights: Tensor  # (..., m, 1)
+    value: Tensor  # (..., m, d)
+
+
+@dataclass(frozen=True, eq=False)
 class WeightMixture:
     """A tensor that mixes weights of several heads or keys, as talking heads do: no number of it is a single weight."""
 
@@ -132,7 +140,7 @@ class WeightMixture:
         return self
 
 
-Provenance = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | RawContext
+Provenance = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | RawContext | WeighedValues
 
 
 def steps_to(origin: Provenance | None) -> tuple[list[ElementwiseStep], Provenance | None]:

@@ -26,6 +26,7 @@ N_HEADS_NAMES = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads"
 HELPER_ENDINGS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
 """Endings of the class names of modules that belong to an attention and are none."""
 MAX_LISTED = 12
+UNMET = "whose softmax met no values in a product of matrices that can be followed"
 
 
 def is_attention(module: nn.Module) -> bool:
@@ -339,8 +340,7 @@ class Recorder:
         missed = [f"{path} ({name})" if path else name for path, name in self.stack.unseen.items()]
         unmet = [name for name in dict.fromkeys(name for name, _ in self._unmet.values()) if name not in missed]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
-        reason = "whose softmax met no values in a product of matrices that can be followed"
-        softmax = f"Not seen: {_listed(unmet)}, {reason}." if unmet else ""
+        softmax = f"Not seen: {_listed(unmet)}, {UNMET}." if unmet else ""
         self.recording.note = " ".join(filter(None, [*self._notes, unseen, softmax, *further_notes]))
 
 

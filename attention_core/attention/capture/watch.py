@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.capture.recorder import Recorder, reason_to_skip, track_modules
+from attention_core.attention.capture.recorder import UNMET, Recorder, reason_to_skip, track_modules
 from attention_core.attention.capture.trace_builder import Items
 from attention_core.attention.capture.written_out import WrittenOut
 from attention_core.attention.inside_torch import COMPILER, FusedInputs, is_jit_tracing, is_transformed
@@ -59,8 +59,8 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
         with capture_into(recording, item):
             yield recording
     finally:
-        if not recording.traces and not recording.note:
-            recording.note = NO_ATTENTION
+        if not recording.traces and (not recording.note or UNMET in recording.note):
+            recording.note = f"{NO_ATTENTION} {recording.note}".strip()
         if tokens:
             recording.label(tokens, target_tokens)
 

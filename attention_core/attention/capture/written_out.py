@@ -22,6 +22,7 @@ from attention_core.attention.capture.sources import Sides, Sources
 from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, flex_trace
 from attention_core.attention.trace import AttentionTrace
 
+ADD_UP, TIMES = operations.aten.sum.dim_IntList, operations.aten.mul.Tensor
 MAX_STEPS = 16
 """Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
@@ -149,7 +150,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 self._origins.put(result, softmax)
                 self._recorder.open_softmax(softmax)
         elif func in operations.STEPS:
-            self._step(func, args, kwargs, result)
+            self._elementwise(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
             if not self._n_ignoring:
                 arguments = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
@@ -169,9 +170,16 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
         self._recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
 
+    def _elementwise(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Remember what is done number by number: one more step, or values that are weighed."""
+        self._meet_later(args)
+        if func is TIMES and (pair := self._weights_and_values(args, result)):
+            self._origins.put(result, provenance.WeighedValues(*pair))
+        else:
+            self._step(func, args, kwargs, result)
+
     def _step(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
-        self._meet_later(args)
         result = result[0] if isinstance(result, tuple) else result
         index, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
         if source is None and func not in operations.EXPONENTIALS:
@@ -211,6 +219,26 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         for softmax in [first for first in firsts if isinstance(first, provenance.Softmax)][1:]:
             self._recorder.meet(softmax)
 
+    def _weights_and_values(self, args: Any, result: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Return weights (..., m, 1) and values (..., m, d) among the factors of a product, number by number."""
+        for weights, value in (args, args[::-1]):
+            is_pair = operations.is_plain(weights) and operations.is_plain(value) and value.shape == result.shape
+            if is_pair and 1 < weights.ndim == value.ndim and weights.shape == (*value.shape[:-1], 1):
+                _, first = provenance.steps_to(self._origin_of(weights))
+                if isinstance(first, provenance.Softmax) and value.shape[-1] > 1:
+                    return weights.detach(), value.detach()
+        return None
+
+    def _pool(self, values: provenance.WeighedValues, args: Any, result: Tensor) -> None:
+        """Record weighed values that are added up over the keys as attention of one query."""
+        n_axes = values.value.ndim
+        if self._n_ignoring or [dimension % n_axes for dimension in args[1]] != [n_axes - 2]:
+            return
+        out = result.detach()
+        out = out if out.ndim == n_axes else out.unsqueeze(-2)
+        factors = (values.weights.mT, values.value, out)
+        self._record_attention(*(t.flatten(0, -3) if n_axes > 2 else t[None] for t in factors), False)
+
     def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
         block = Block.covering(source.layout).relocate(Layout.of(product), Layout.of(result))
@@ -228,7 +256,10 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._origins.remove(weights)
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
-        """Forget the origin of what is overwritten; note which results mix weights."""
+        """Forget the origin of what is overwritten; note which results mix weights, and which add up weighed values."""
+        if func is ADD_UP and isinstance(values := self._origin_of(args[0]), provenance.WeighedValues):
+            self._pool(values, args, result)
+            return
         result = result[0] if isinstance(result, tuple) and result else result
         overwrites = inside_torch.overwrites_argument(func)
         if overwrites is None or not operations.is_plain(result):
@@ -285,7 +316,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             _, dimensions = provenance.summed_dimensions(steps, first, left)
-            if len(dimensions) == 1 and len(dimensions[0]) == 1 and dimensions != [[first.dimension]]:
+            if dimensions == [[first.dimension + 1]] and first.dimension == len(first.layout.shape) - 2:
                 self._recorder.meet(first)
                 self._recorder.note_axis()
             return False

@@ -174,6 +174,7 @@ def test_a_capture_that_saw_nothing_says_what_cannot_be_seen():
     with capture() as recording:
         torch.ones(2, 3).softmax(-1)
     assert "written out" in recording.note
+    assert "code outside all modules, whose softmax met no values" in recording.note
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")

@@ -107,7 +107,13 @@ class Pool(nn.Module):
 
     def forward(self, x):
         states = self.encoder(x)
-        return (states * self.score(states).softmax(1)).sum(1)
+        self.weights = self.score(states).softmax(1)
+        return (states * self.weights).sum(1)
+
+
+class Highest(Pool):
+    def forward(self, x):
+        return (x * self.score(x).softmax(1)).amax(1)
 
 
 class OverQueries(nn.Module):
@@ -115,11 +121,24 @@ class OverQueries(nn.Module):
         return (x @ x.mT).softmax(1) @ x
 
 
+@pytest.mark.parametrize("grad", [torch.enable_grad, torch.inference_mode])
+def test_values_that_are_weighed_and_added_up_are_attention_of_one_query(grad):
+    pool, x = Pool().eval(), torch.randn(B, N, D)
+    with grad(), capture() as recording:
+        pooled = pool(x)
+    assert not recording.note
+    assert_close(recording[1].weights(), pool.weights[:1, :, 0])
+    assert_close(recording[1].context(), pooled[:1])
+
+
 @pytest.mark.parametrize(
     ("module", "n_seen", "note"),
-    [(Pool, 1, "Not seen: Pool, whose softmax met no values"), (OverQueries, 0, "each key shares itself out among")],
+    [
+        (Highest, 0, "Not seen: Highest, whose softmax met no values"),
+        (OverQueries, 0, "each key shares itself out among"),
+    ],
 )
-def test_a_softmax_whose_weights_are_not_followed_is_told_also_beside_others(module, n_seen, note):
+def test_a_softmax_whose_weights_are_not_followed_is_told(module, n_seen, note):
     with capture() as recording:
         module().eval()(torch.randn(B, N, D))
     assert len(recording) == n_seen
