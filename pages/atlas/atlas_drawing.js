@@ -189,7 +189,7 @@ export class MapDrawing extends MapView {
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
     const queries = fitText(pen, `← queries: ${this.rows.name}`, bottom - y0);
-    turned(pen, 10, y0, -1, () => pen.fillText(queries, 0, 0));
+    turned(pen, isLabelled ? 10 : x0 - this.left + 10, y0, -1, () => pen.fillText(queries, 0, 0));
   }
 
   writeTicks(pen, range, x0, y0, bottom) {

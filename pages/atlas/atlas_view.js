@@ -53,8 +53,7 @@ export class MapView {
   }
 
   // The middle of the plot on the canvas, where a column or row begins there, and what is there.
-  midXOf(cell) { return this.left + Math.min(this.plot.width, this.columns.n * this.wide(cell)) / 2; }  // the whole stands left
-  get midX() { return this.midXOf(this.cell); }
+  get midX() { return this.left + this.plot.width / 2; }
   get midY() { return this.top + this.plot.height / 2; }
   px(column) { return this.midX + (column - this.x) * this.wide(); }
   py(row) { return this.midY + (row - this.y) * this.high(); }
@@ -86,7 +85,7 @@ export class MapView {
   // The view with cells of another size in which this place on the canvas shows what it shows now.
   zoomed(factor, px, py) {
     const cell = clamp(this.cell * factor, this.fit(), this.finestCell());
-    return [this.columnAt(px) - (px - this.midXOf(cell)) / this.wide(cell), this.rowAt(py) - (py - this.midY) / this.high(cell), cell];
+    return [this.columnAt(px) - (px - this.midX) / this.wide(cell), this.rowAt(py) - (py - this.midY) / this.high(cell), cell];
   }
 
   // Around a place on the canvas, or the middle of where the map is gliding to, so that quick presses add up.

@@ -52,8 +52,8 @@ def view(page) -> tuple[int, float, float, float]:
 def middle(page) -> tuple[float, float]:
     page.locator("canvas.map").scroll_into_view_if_needed()
     box = page.locator("canvas.map").bounding_box()
-    x, y = page.evaluate(f"[{MAP}.midX, {MAP}.midY]")
-    return box["x"] + x, box["y"] + y
+    plot = page.evaluate(f"({{...{MAP}.plot, left: {MAP}.left, top: {MAP}.top}})")
+    return box["x"] + plot["left"] + plot["width"] / 2, box["y"] + plot["top"] + plot["height"] / 2
 
 
 def colour_at(page, x, y) -> list[int]:
