@@ -234,10 +234,10 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         n_axes = values.value.ndim
         if self._n_ignoring or [dimension % n_axes for dimension in args[1]] != [n_axes - 2]:
             return
-        out = result.detach()
-        out = out if out.ndim == n_axes else out.unsqueeze(-2)
+        out = result.detach() if result.ndim == n_axes else result.detach().unsqueeze(-2)
         factors = (values.weights.mT, values.value, out)
-        self._record_attention(*(t.flatten(0, -3) if n_axes > 2 else t[None] for t in factors), False)
+        left, right, out = (factor.flatten(0, -3) if n_axes > 2 else factor[None] for factor in factors)
+        self._record_attention(left, right, out, False)
 
     def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
