@@ -98,6 +98,35 @@ FAITHFUL |= {
 }
 """French in which nothing of these sentences is lost -> the sentence."""
 
+BEGINNINGS = {
+    "Ma tante a acheté.": "My aunt bought.",
+    "Ma tante a acheté un rouge.": "My aunt bought a red.",
+    "Ma tante a acheté une voiture rouge le mois dernier.": "My aunt bought a red car last month.",
+    "Ma tante a acheté une voiture rouge pour elle le mois prochain.": "My aunt bought a red car for her next month.",
+    "Ma tante a acheté une voiture rouge au mois, mais elle ne marche pas en semaine.": (
+        "My aunt bought a red car by the month, but she does not walk on weekdays."
+    ),
+    "Ma voiture a acheté un livre rouge dans la semaine mais il ne peut pas me rendre la semaine.": (
+        "My car bought a red book in the week but he cannot give me back the week."
+    ),
+    "Ma voiture a acheté un livre rouge dans la semaine, mais il ne marche pas à sa maison.": (
+        "My car bought a red book in the week, but he does not walk to his house."
+    ),
+}
+BEGINNINGS |= {
+    f"Ma tante a acheté une voiture rouge le mois, parce qu'elle travaille{french}.": (
+        f"My aunt bought a red car the month, because she works{english}."
+    )
+    for french, english in (
+        ("", ""),
+        (" dans la ville", " in the city"),
+        (" dans la ville et son mari", " in the city and her husband"),
+        (" dans la ville et son mari fonctionne", " in the city and her husband works"),
+        (" dans la ville et son mari fonctionne au village", " in the city and her husband works in the village"),
+    )
+}
+"""French that translators make of what the first of REMEMBERED begins with -> what it says, in English."""
+
 LAYERED = {
     "ne … pas": "I don't know where he bought this book.",
     "Who was tired": "The child didn't eat because he was too tired.",

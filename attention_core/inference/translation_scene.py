@@ -9,10 +9,12 @@ import torch
 from attention_core.attention.edits import Edits, SetWeights
 from attention_core.attention.view.scene import scaled_numbers, scene_data, shown_dimensions
 from attention_core.data.pieces import END, START, load_vocabulary, strip_space_mark
-from attention_core.data.sentence_presets import FAITHFUL, LOST, READ_BACK
+from attention_core.data.sentence_presets import BEGINNINGS, FAITHFUL, LOST, READ_BACK
 from attention_core.data.word_translations import CONTRACTIONS
 from attention_core.device import device_of, to_array
 from attention_core.inference.glosses import english_below, english_lost, french_unfounded, is_french_word
+from attention_core.inference.read_back import LOST as NOT_SAID
+from attention_core.inference.read_back import WRONG, compare_words
 from attention_core.inference.translation import END_LABEL, SourceSentence, TracedTranslation, read_source
 from attention_core.models.transformer import edited
 from attention_core.models.translator import CanTranslate, DecoderState
@@ -23,7 +25,7 @@ UNSURE = 3  # letters of a French word, such as qu' or est, that often stands fo
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Weights of each word's heaviest key for which the answers are computed."""
 Answer = tuple[str, float, bool]  # a piece's text, its probability, whether the translation has it
-IN_ENGLISH = READ_BACK | FAITHFUL
+IN_ENGLISH = READ_BACK | FAITHFUL | BEGINNINGS
 
 
 @torch.inference_mode()
@@ -144,4 +146,30 @@ def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
         "lostText": LOST.get((sentence, text)) or ", ".join(lost),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],
         "size": value.shape[1],
+    }
+
+
+def said_in_english(traced: TracedTranslation, sentence: str) -> list[tuple[str, bool]]:
+    """Return what a translation of a sentence says in English, word by word, and whether each word is wrong.
+
+    Where its English is not known, it is what each French word means, or the French word.
+    """
+    if english := IN_ENGLISH.get(traced.translation.text):
+        return [(text, verdict == WRONG) for text, verdict in compare_words(english, sentence) if verdict != NOT_SAID]
+    rows, wrong = zip(traced.view.target, word_glosses(traced, sentence), strict=True), _unfounded(traced, sentence)
+    return [(gloss or french, row in wrong) for row, (french, gloss) in enumerate(rows)][:-1]
+
+
+def read_and_said(traced: TracedTranslation, sentence: str) -> dict[str, Any]:
+    """Return the vectors that a translator hands over of a sentence, one or one for each word, and what it says."""
+    view, value = traced.view, to_array(traced.trace.value_of(0))
+    if not view.is_single:
+        value = value[[stop - 1 for stop in view.first_key[1:]]]
+    return {
+        "vectors": scaled_numbers(value[:, shown_dimensions(value)]),
+        "keys": None if view.is_single else view.weights[:-1].argmax(1).tolist(),
+        "french": view.target[:-1],
+        "english": said_in_english(traced, sentence),
+        "isLiteral": traced.translation.text not in IN_ENGLISH,
+        "lost": words_lost(traced, sentence),
     }

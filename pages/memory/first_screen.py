@@ -2,34 +2,41 @@
 
 from bisect import bisect_left
 
-import numpy as np
 import streamlit as st
 
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
-from attention_core.device import to_array
 from attention_core.inference.translation import TracedTranslation, read_source, translate
 from attention_core.inference.translation_scene import words_lost
-from attention_core.inference.word_influence import last_state_shares
 from ui import translators as network
-from ui.computed import by_model, cached_computation, model_or_stop
+from ui.computed import by_model
 from ui.player import Walk
+from ui.state import Field, whole_number
 from ui.try_this import TryThis
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
 WALK = Walk(NAME)
 LAST_LOST = -1  # in place of a row: the last French word that looks at one that the one vector loses
-FRENCH_WALK = Walk(f"{NAME}_cure", first=LAST_LOST, label="French word")
+FRENCH_ROW = Field(f"{NAME}_cure", "at", LAST_LOST, address="at", parse=whole_number)
 WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 N_OF_SHORT_SENTENCE = 6  # words of a sentence of one's own that make the short one
+LENGTH = Field(NAME, "length", 0, address="length", parse=whole_number)
+"""How many of the sentence's words are read, 0 = all."""
+SHORTEST = 3
+DANGLING = {
+    "a", "all", "an", "and", "are", "as", "at", "be", "because", "but", "by", "for", "from", "had", "has", "have",
+    "he", "her", "his", "i", "in", "into", "is", "it", "its", "my", "near", "no", "not", "of", "on", "or", "our",
+    "she", "so", "than", "that", "the", "their", "they", "this", "to", "very", "was", "we", "were", "when", "which",
+    "who", "with", "you", "your",
+}  # fmt: skip
+"""Words that ask for a next one, so that no beginning of a sentence ends with them."""
 LOST_OPTIONS, OPTION_BOUNDS = ("none", "one or two", "three or four", "more"), (0, 2, 4)
 """How many words are lost, and the most that each option but the last is right for."""
 
 translated = by_model(translate)
-_last_states_know = cached_computation(spinner="Reading the sentence", on_cluster=True)(last_state_shares)
 
 
 def read_sentence() -> str:
@@ -41,8 +48,8 @@ def read_sentence() -> str:
 
 
 def _on_sentence() -> None:
-    WALK.field.reset()
-    FRENCH_WALK.field.reset()
+    for field in (WALK.field, FRENCH_ROW, LENGTH):
+        field.reset()
 
 
 def draw_sentence() -> str:
@@ -53,16 +60,33 @@ def draw_sentence() -> str:
 
 def shorter(text: str) -> str:
     """Return a short sentence to compare with a long one: what an example begins with, or the first words."""
-    return SHORTER.get(text) or "".join(english_words(text)[:N_OF_SHORT_SENTENCE]).replace("▁", " ").strip()
+    return SHORTER.get(text) or beginning(text, N_OF_SHORT_SENTENCE)
+
+
+def _ends(text: str) -> list[int]:
+    """Return where each word of a sentence ends: its number among words and marks, from 1."""
+    return [number for number, token in enumerate(read_source(text).words, 1) if any(map(str.isalnum, token))]
 
 
 def n_words(text: str) -> int:
-    return sum(any(map(str.isalnum, word)) for word in read_source(text).words)
+    return len(_ends(text))
 
 
-def vector_shares(text: str) -> np.ndarray:
-    """Return each word's share in the one vector of the network without attention, the end included."""
-    return to_array(_last_states_know(model_or_stop(WITHOUT), read_source(text)))
+def beginning(text: str, n: int) -> str:
+    """Return a sentence's first n words and a full stop; all of it if it has no more."""
+    ends = _ends(text)
+    return text if n >= len(ends) else "".join(english_words(text)[: ends[n - 1]]).replace("▁", " ").strip() + "."
+
+
+def stop_lengths(text: str) -> list[int]:
+    """Return how many of a sentence's words may be read: beginnings that want no next word, and all."""
+    tokens, ends = read_source(text).words, _ends(text)
+    return [n for n in range(SHORTEST, len(ends)) if tokens[ends[n - 1] - 1].lower() not in DANGLING] + [len(ends)]
+
+
+def present_length(text: str) -> int:
+    """Return how many words of the sentence are read now."""
+    return LENGTH.value if LENGTH.value in stop_lengths(text) else n_words(text)
 
 
 def traced(name: str, text: str) -> TracedTranslation | None:
@@ -99,6 +123,9 @@ def guess_loss(text: str) -> TryThis:
     is_long, n = n_words(text) >= 2 * n_words(short), n_words(short)
     amount = f"of the first {n} words alone, *{as_markdown(short)}*," if is_long else f"of these {n_words(text)} words"
 
+    def act() -> None:
+        LENGTH.value = n
+
     def outcome() -> tuple[int, str]:
         n_lost = len(lost_words(WITHOUT, short if is_long else text))
         return bisect_left(OPTION_BOUNDS, n_lost), describe_loss(text)
@@ -107,7 +134,7 @@ def guess_loss(text: str) -> TryThis:
         "shorten the sentence" if is_long else "count what is lost",
         f"How many {amount} does one vector lose?",
         LOST_OPTIONS,
-        None,
+        act if is_long else None,
         outcome,
         f"{NAME}_scene",
         hides=".st-key-numbers",

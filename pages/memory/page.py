@@ -16,7 +16,7 @@ from ui.try_this import try_this
 
 def draw_networks() -> None:
     """Draw the open experiment, or what one vector loses, all the numbers, and the page's questions."""
-    if draw_experiment(screen.NAME, players=(screen.FRENCH_WALK,)):
+    if draw_experiment(screen.NAME):
         return
     with st.container(key="memory_in_a_row", horizontal=True, vertical_alignment="bottom"):
         text = screen.read_sentence()

@@ -1,18 +1,32 @@
-"""The scene of a long sentence: one vector loses words of it, and attention looks them up."""
+"""The scene of a long sentence: out of one vector come other words, and attention goes back to each word's vector."""
 
-from attention_core.attention.edits import UNIFORM
-from attention_core.inference.translation import TracedTranslation
-from pages.memory.first_screen import ATTENTIVE, FRENCH_WALK, NAME, WITHOUT, lost_words, traced
-from ui import translators as network
-from ui.scene import draw_scene, scene_choice
-from ui.state import Field, one_of
-from ui.translation_scene import translation_data
+from typing import Any
+
+from attention_core.evaluate.translation_figures import bleu_by_length
+from attention_core.inference.translation import TracedTranslation, read_source
+from attention_core.inference.translation_scene import read_and_said
+from pages.memory.charts import TRANSLATOR_COLOURS
+from pages.memory.first_screen import (
+    ATTENTIVE,
+    LABELS,
+    LENGTH,
+    NAME,
+    WITHOUT,
+    beginning,
+    lost_words,
+    n_words,
+    present_length,
+    stop_lengths,
+    traced,
+)
+from ui.component import component
+from ui.scene import draw_scene
+from ui.state import component_message
 from ui.try_this import is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
-VECTOR, ATTENTION, EQUAL = "vector", "attention", "equal"
-CONTRAST = Field(NAME, "shown", ATTENTION, address="shown", parse=one_of((VECTOR, ATTENTION, EQUAL)))
-"""What is handed over: one vector, what attention weighs, or all words alike."""
+TITLES = {WITHOUT: "one vector for all {} words", ATTENTIVE: "attention: a vector for each word"}
+_memory_scene = component("one_vector", folder="pages/memory")
 
 
 def last_lost_row(attentive: TracedTranslation, text: str) -> int:
@@ -27,37 +41,39 @@ def last_lost_row(attentive: TracedTranslation, text: str) -> int:
     return max(words or rows, key=keys.__getitem__, default=0)
 
 
-def french_row(attentive: TracedTranslation, text: str) -> int:
-    """Return the chosen French word, by default the last one whose English is lost."""
-    row = FRENCH_WALK.field.value
-    return min(last_lost_row(attentive, text) if row < 0 else row, len(attentive.view.target) - 1)
-
-
 def draw_memory_scene(text: str) -> TracedTranslation | None:
-    """Draw the scene of a sentence; return what attention makes of it, None where that network is missing."""
-    attentive, single = (traced(name, text) for name in (ATTENTIVE, WITHOUT))
-    row = french_row(attentive, text) if attentive else 0
-    if attentive and CONTRAST.value == EQUAL:
-        attentive = network.traced_translation(attentive.translator, text, (), UNIFORM)
-    models = [model for model in (attentive, single) if model]
+    """Draw the scene of a sentence, or its beginning; return what attention makes of it, None without that network."""
+    stops, n = stop_lengths(text), present_length(text)
+    read = beginning(text, n)
+    models = {name: model for name in TITLES if (model := traced(name, read))}
     if not models:
         return None
-    data = translation_data(attentive, single, text, row) | {
-        "query": row,
-        "focus": VECTOR if CONTRAST.value == VECTOR or not attentive else ATTENTION,
-        "plays": True,
+    data: dict[str, Any] = {
+        "sentence": text,
+        "words": read_source(read).words,
+        "counts": [n, n_words(read)],
+        "stops": stops,
+        "size": next(iter(models.values())).trace.value_of(0).shape[1],
+        "halves": [_half(name, model, read) for name, model in models.items()],
+        "curve": _curves(),
         "covered": is_guessing(NAME),
-        "axes": None,
-        "alsoLost": ", ".join(lost_words(ATTENTIVE, text)),
     }
 
     def on_choose() -> None:
-        choice = scene_choice(NAME, max(len(model.view.target) for model in models), models[0].trace.n_keys)
-        if choice is None:
-            return
-        FRENCH_WALK.field.value = choice.row
-        if choice.focus:
-            CONTRAST.value = VECTOR if choice.focus == VECTOR else EQUAL if choice.is_even else ATTENTION
+        length = (component_message(f"{NAME}_scene", "chosen") or {}).get("length")
+        if length in stops:
+            LENGTH.value = 0 if length == stops[-1] else length
 
-    draw_scene(NAME, data, on_choose)
-    return attentive
+    draw_scene(NAME, data, on_choose, _memory_scene)
+    return models.get(ATTENTIVE)
+
+
+def _half(name: str, model: TracedTranslation, text: str) -> dict[str, Any]:
+    titles = {"name": "vector" if name == WITHOUT else "attention", "title": TITLES[name].format(n_words(text))}
+    return titles | read_and_said(model, text) | {"row": (name == ATTENTIVE and last_lost_row(model, text)) or None}
+
+
+def _curves() -> dict[str, Any]:
+    groups, scores = bleu_by_length(tuple(LABELS))
+    rows = [{"name": LABELS[name], "colour": TRANSLATOR_COLOURS[name], "bleu": bleu} for name, bleu in scores.items()]
+    return {"groups": groups, "scores": rows}

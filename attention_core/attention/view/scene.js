@@ -9,7 +9,7 @@
 import { arrowOf, asPercent, clamp, dragged, inLine, isNew, keepFocus, make, placeOn, pointedIn, set, wantsLessMotion } from "./prelude.js";
 import { percentsOf, SceneDrawing, tonesOn } from "./scene_drawing.js";
 import { ScenePlayer } from "./scene_player.js";
-import { SceneLayout } from "./scene_layout.js";
+import { MANY, SceneLayout } from "./scene_layout.js";
 import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
@@ -86,7 +86,8 @@ export class SceneView extends ScenePlayer {
   stripNote() {
     const { numbers } = this.data, [, keySize] = numbers?.sizes ?? [];
     const drawnNumbers = numbers && keySize > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${keySize} numbers` : "its numbers";
-    return numbers ? `A strip is a vector: ${drawnNumbers}, orange above 0, blue below.` : "";
+    const few = this.data.keys.length > MANY ? " Without a number: below 1%." : "";
+    return numbers ? `A strip is a vector: ${drawnNumbers}, orange above 0, blue below.${few}` : "";
   }
 
   hasStep(name) {

@@ -1,5 +1,6 @@
 // What moves in a scene, on a canvas: lines, strips of numbers, dots, columns, and the box in which values lie on each other.
 import { arrayOf, asPercent, channelsOf, clamp, create, minus, pixelOf, putPixels } from "./prelude.js";
+import { MANY } from "./scene_layout.js";
 import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 export const LOWEST = 0.08;  // of a column's length
@@ -229,7 +230,7 @@ export class SceneDrawing {
     }
     pen.globalAlpha = 1;
     const hangs = progress.grow < 0.5 && height < foot, end = layout.end(index, hangs && layout.isNarrow ? foot : share), { text, alpha } = this.numberOf(index), isLow = progress.grow > 0.5 && weight < 0.01;
-    const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? 0.75 : 1) * alpha * scored;
+    const gap = progress.grow < 0.5 ? 12 : 4, bold = isLow ? "400" : "600", shade = (isLow ? (layout.n > MANY ? 0 : 0.75) : 1) * alpha * scored;
     if (layout.isNarrow) {
       const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.numberEnd;
       this.write(text, isLong ? end.x - gap : end.x + gap, end.y, { align: isLong ? "right" : "left", size: numberSize, weight: bold, alpha: shade, hides: true });

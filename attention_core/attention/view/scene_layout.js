@@ -3,7 +3,8 @@
 import { clamp } from "./prelude.js";
 
 export const NARROW = 560;
-const SMALLEST = 14, MANY = 16, SMALLEST_CELL = 36, RIM = 8;
+export const MANY = 16;  // keys, beyond which a picture is crowded
+const SMALLEST = 14, SMALLEST_CELL = 36, RIM = 8;
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const isJoint = (sides) => sum(sides) < 2;  // with a neighbour that is of the same word
 

@@ -14,10 +14,10 @@ export const eased = (time, from, to) => {
 };
 
 export class Timeline {
-  // `titles` of steps that have others here.
-  constructor(names, titles = {}) {
+  // `titles` of steps that have others here, and how long other steps are.
+  constructor(names, titles = {}, seconds = SECONDS) {
     let at = 0;
-    this.steps = names.map((name) => ({ name, title: titles[name] ?? TITLES[name], start: at, end: (at += SECONDS[name]) }));
+    this.steps = names.map((name) => ({ name, title: titles[name] ?? TITLES[name], start: at, end: (at += seconds[name]) }));
     this.end = at;
     this.starts = Object.fromEntries(this.steps.map(({ name, start }) => [name, start]));
     // What a scene leaves out is over before it begins, or never comes.

@@ -17,11 +17,10 @@ from attention_core import load
 from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.evaluate.variants import variants_of
-from attention_core.faithfulness.assessment import over_many
 from attention_core.inference.encoder_states import cut
 from attention_core.inference.translation import read_source, translate
 from attention_core.models import build
-from attention_core.weights import FOLDER, read_card, write_weights
+from attention_core.weights import FOLDER, write_weights
 from pages.memory.experiments.own import FIRST_PASSAGE, READER, STATE_ONLY
 from pages.memory.first_screen import describe_loss
 from tests.support.app import (
@@ -105,11 +104,11 @@ def scene(page) -> dict:
 
 
 def test_page_opens_on_the_scene_and_experiments_have_figures(page):
-    data = scene(page)
-    assert len(data["keys"]) == 23  # full stop and end are read too
-    assert data["vector"]["size"] == 384
-    assert len(data["weights"]) == len(data["queries"]) == len(data["answers"]) == len(data["equal"])
-    assert not data["canChange"]
+    data, (one, many) = scene(page), scene(page)["halves"]
+    assert (data["counts"], data["size"]) == ([21, 21], 384)
+    assert [len(half["vectors"]) for half in (one, many)] == [1, len(data["words"])] == [1, 22]  # the full stop, too
+    assert len(many["keys"]) == len(many["french"])
+    assert data["stops"][-1] == 21
     assert "GRU" in text_of(page)
     assert "plain RNN" in text_of(page)
     assert "Word 1 of 23" in text_of(page)
@@ -174,7 +173,7 @@ def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(pa
     write(page, text)
     assert "Type an English sentence" in text_of(page)
     assert "opacity: 0.35" in html_of(page)
-    assert "aunt" in scene(page)["keys"]
+    assert "aunt" in scene(page)["words"]
     assert not page.error
 
 
@@ -188,7 +187,7 @@ def test_long_unusual_and_hostile_sentences_are_bounded_and_read(page):
     assert "the reading ends after" in text_of(page)
     for text in ("Hi", "Привет, мир!", "🎉 🎉", "12345 67", "THE RED CAR", "<img src=x onerror=alert(1)> *a* $b$"):
         write(page, text)
-        assert scene(page)["keys"], text
+        assert scene(page)["words"], text
         assert not page.error
     write(page, "🎉")
     assert "Not in the vocabulary" in text_of(page)
@@ -209,8 +208,7 @@ def test_networks_that_are_missing_are_named_and_the_others_go_on(folder, read, 
     read(None)
     page.run()
     assert "The network with attention cannot be loaded" in page.error[0].value
-    assert scene(page)["weights"] is None
-    assert scene(page)["vector"]
+    assert [half["name"] for half in scene(page)["halves"]] == ["vector"]
     assert "A network is not there" in text_of(open_question(page, "cure"))
     (tmp_path / "translator-none.safetensors").unlink()
     read(tmp_path)
@@ -358,46 +356,66 @@ def test_an_experiment_bears_no_words_and_many(trained, slug):
 
 
 def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(trained):
-    data, row = scene(trained), scene(trained)["query"]
-    lost = [data["keys"][index] for index in data["vector"]["lost"]]
-    assert {"aunt", "month", "city", "husband"} <= {*lost}
-    assert data["vector"]["english"].startswith("My car bought a red newspaper")
+    one, many = scene(trained)["halves"]
+    assert {"aunt", "month", "city", "husband"} <= {*one["lost"]}
+    assert " ".join(word for word, _ in one["english"]).startswith("My car bought a red newspaper")
+    assert {"car", "newspaper"} <= {word for word, is_wrong in one["english"] if is_wrong}
+    assert not one["isLiteral"]
+    assert many["lost"] == ["last"]
     told = re.match(
         r"Of the first 6 words alone one vector loses \*\*0 of 6\*\*\. Of all, \*\*11 of 21\*\*: (.*?)\. "
         r"Attention loses \*\*1 of 21\*\*: last\.$",
         describe_loss(REMEMBERED["Aunt and car"]),
     )
-    assert told[1].split(", ") == lost, "as often as it is struck"
-    assert data["alsoLost"] == "last"
-    strongest = max(range(23), key=data["weights"][row].__getitem__)
-    assert (data["queries"][row], data["keys"][strongest]) == ("mari", "husband"), "a word that was lost is looked up"
-    write(trained, REMEMBERED["Uncle and house"])
-    assert scene(trained)["queries"][scene(trained)["query"]] == "travaille"
+    assert told[1].split(", ") == one["lost"]
+    row = many["row"]
+    assert (many["french"][row], scene(trained)["words"][many["keys"][row]]) == ("mari", "husband"), "it is looked up"
     assert told[0] not in text_of(trained), "it is asked for first"
     assert "Attention loses **0 of 18**." in describe_loss(REMEMBERED["Mother and children"])
     assert "One vector loses **0 of 3**." in describe_loss("I love you.")
-    write(trained, "The dog that I saw in the park had a big bone in its mouth and did not want to give it to me.")
-    assert "bone" in (asked := scene(trained))["alsoLost"]
-    assert asked["keys"][max(range(23), key=asked["weights"][asked["query"]].__getitem__)] != "bone", (
-        "it is said wrongly"
-    )
 
 
-def test_the_scene_is_that_of_the_trace_and_follows_what_is_chosen(trained):
-    text, translator = REMEMBERED["Aunt and car"], "dot"
-    learned = models.traced_translation(translator, text, ())
+def test_as_many_words_as_are_chosen_are_read_and_no_beginning_wants_a_next_word(trained):
+    for length, words in ((14, 14), (6, 6), (4, 21), (99, 21)):  # 4: "My aunt bought a"
+        set_fields(trained, length=length)
+        assert scene(trained)["counts"] == [words, words]
+    set_fields(trained, length=14)
+    assert " ".join(scene(trained)["words"]).endswith("in the city .")
+    assert [len(half["lost"]) for half in scene(trained)["halves"]] == [3, 1]
+    write(trained, "I hope you like it, my friend.")
+    assert scene(trained)["stops"] == [4, 7], "all of another sentence is read"
+    assert scene(trained)["counts"][0] == 7
+    assert [word for word, _ in scene(trained)["halves"][1]["english"]][-1] == "."
+
+
+def test_the_cure_shows_the_trace_and_follows_what_is_chosen(trained):
+    learned = models.traced_translation("dot", REMEMBERED["Aunt and car"], ())
     weights = learned.trace.weights(0, learned.view.first_piece)
-    assert torch.allclose(torch.tensor(scene(trained)["weights"]), weights, atol=1e-4)
+    open_question(trained, "cure")
+    data = data_of(trained, "memory_cure_scene")
+    assert torch.allclose(torch.tensor(data["weights"]), weights, atol=1e-4)
+    assert "`mari`, the decoder looks back at `husband`: **98%** of its weight. One vector has lost" in text_of(trained)
+    assert data["alsoLost"] == "last"
     for shown, focus in (("equal", "attention"), ("vector", "vector"), ("attention", "attention")):
         set_fields(trained, shown=shown, cure_at=5)
-        assert scene(trained)["isEven"] == (shown == "equal")
-        assert (scene(trained)["focus"], scene(trained)["query"]) == (focus, 5)
-    assert "French word 6 of" in text_of(open_question(trained, "cure"))
+        data = data_of(trained, "memory_cure_scene")
+        assert (data["isEven"], data["focus"], data["query"]) == (shown == "equal", focus, 5)
+    write(trained, REMEMBERED["Uncle and house"])
+    data = data_of(trained, "memory_cure_scene")
+    assert data["queries"][data["query"]] == "travaille"
+    write(trained, "The dog that I saw in the park had a big bone in its mouth and did not want to give it to me.")
+    asked = data_of(trained, "memory_cure_scene")
+    assert "bone" in asked["alsoLost"]
+    assert asked["keys"][max(range(23), key=asked["weights"][asked["query"]].__getitem__)] != "bone", "said wrongly"
+    for text in ("Hi", " ".join(["the red car and"] * 12)):
+        write(trained, text)
+        assert "the decoder looks back at" in text_of(trained)
 
 
 def test_a_guess_is_about_how_many_words_are_lost(trained):
     press(trained, "memory_try")
     assert scene(trained)["covered"]
+    assert scene(trained)["counts"] == [6, 6], "the six words stand"
     guess = trained.segmented_control(key="memory_try_guess")
     assert guess.label.startswith("How many of the first 6 words alone, *My aunt bought a red car")
     guess.set_value(0).run()
@@ -407,37 +425,3 @@ def test_a_guess_is_about_how_many_words_are_lost(trained):
     press(trained, "memory_try")
     trained.segmented_control(key="memory_try_guess").set_value(0).run()
     assert "**Right**" in trained.success[0].value
-
-
-def test_attention_gives_back_the_word_that_is_said(trained):
-    page = cure(trained)
-    told = "To say `sœur`, the decoder looks most at `sister`: "
-    assert told in text_of(page)
-    given, kept = re.search(r"\*\*([\d.]+)%\*\* of what .*?\*\*([\d.]+)%\*\*", text_of(page)).groups()
-    drawn = [body for body in (one.proto.body for one in page.get("html")) if 'class="bars"' in body]
-    shares = [re.search(r"<span>sister</span>.*?<b>([\d.]+)%</b>", body).group(1) for body in drawn]
-    assert shares == [kept, given]
-    assert float(given) > 2 * float(kept)
-    assert over_many(read_card("translator-none")["faithfulness"]) in text_of(page)
-
-
-def test_sentences_of_any_length_are_given_back_word_by_word(trained):
-    for text in ("Hi", " ".join(["the red car and"] * 12)):
-        assert "French word " in text_of(cure(trained, text))
-
-
-def cure(page, text=BOOK):
-    """The experiment on the cure, with the trained networks."""
-    write(page, text)
-    return rerun(page, memory_question="cure", memory_cure_at=4)
-
-
-def test_a_lecture_stops_at_few_words(read, visit):
-    read(FOLDER)
-    page = visit("memory", lecture="1", question="cure")
-    stopped = 1
-    while not page.button(key="memory_cure_at_next").disabled:
-        page.button(key="memory_cure_at_next").click().run()
-        assert not page.exception
-        stopped += 1
-    assert stopped == 3

@@ -20,7 +20,7 @@ def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
     expect(page.locator("svg.marks[data-kept]").filter(has_text="bird")).to_have_count(2)  # not built anew
     expect(states).to_have_count(0)
     page.get_by_text("Word 1 of 6").wait_for()
-    expect(page.locator(".words .key")).to_have_count(7)  # of them two are pieces of a word
+    expect(page.locator(".source span")).to_have_count(5)
     page.get_by_role("button", name="Next").click()
     page.get_by_text("Word 2 of 6").wait_for()
     page.get_by_role("heading", name=ENTRY.title).click()
@@ -42,18 +42,20 @@ def test_playing_walks_to_the_end_and_stops(visit, app_url):
 
 def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     page = visit(f"{app_url}/{ENTRY.url_path}")
-    say, switch = page.locator(".scene .say"), page.get_by_role("group", name="What is handed over")
-    expect(say).to_contain_text("One vector has lost “husband”")
-    settle(page)
-    switch.get_by_role("button", name="without attention").click()
-    expect(say).to_contain_text("My car bought a red newspaper")
-    expect(page.locator(".key.lost").first).to_have_text("aunt")
-    settle(page)
-    switch.get_by_role("button", name="all equal").click()
-    expect(say).to_contain_text("With the same weight for all")
+    say, lost = page.locator(".scene .say"), page.locator(".said.vector .lost")
+    expect(say).to_contain_text("11 of 21 words are lost. Attention goes back")
+    expect(page.locator(".said.vector .english")).to_contain_text("My car bought a red newspaper")
+    expect(page.locator(".source .lit")).to_have_text("husband")
+    slider = page.get_by_role("slider", name="Words of the sentence")
+    slider.focus()
+    for n in (18, 17, 14):
+        page.keyboard.press("ArrowLeft")
+        expect(slider).to_have_value(str(n))
+    expect(lost).to_contain_text("3 of 14 words lost")
     settle(page)
     page.get_by_role("button", name="Try this").click()
     page.locator(".scene.covered").wait_for()
     page.get_by_role("radio", name="more").click()
     page.locator(".scene.covered").wait_for(state="detached")
+    expect(lost).to_contain_text("none of 6 words lost")
     assert_fits(page)

@@ -1,0 +1,216 @@
+// A sentence that goes into one vector, and into one vector a word: what comes out of either, and the threads of attention back
+// to the words. Below, the visitor's sentence is made shorter and longer along the curves of BLEU by length.
+import { arrowOf, clamp, create, isNew, make, putPixels, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { channelsOf, pixelOf } from "../../attention_core/attention/view/prelude.js";
+import { ScenePlayer } from "../../attention_core/attention/view/scene_player.js";
+import { eased, Timeline } from "../../attention_core/attention/view/scene_steps.js";
+
+const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
+const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
+const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
+const RIM = 8, CURVE_HEIGHT = 84, CURVE_LEFT = 16, CURVE_RIGHT = 110;
+const isMark = (text) => /^[.,;:!?]+$/.test(text);
+const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
+
+class OneVector extends ScenePlayer {
+  constructor(root) {
+    super(root, "A sentence, and what one vector and attention make of it");
+    this.grid = make(this.stage, "div", "grid");
+    this.source = make(this.grid, "p", "source");
+    this.halves = ["vector", "attention"].map((name) => {
+      const bars = make(this.grid, "div", `bars ${name}`), said = make(this.grid, "div", `said ${name}`);
+      const [title, english, french, lost] = ["h4", "p", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "french", "lost"][index]));
+      set(french, { lang: "fr" });
+      return { name, bars, said, title, english, french, lost };
+    });
+    this.lengths = make(this.frame, "div", "lengths");
+    this.curve = make(this.lengths, "svg:svg", { "aria-hidden": true });
+    this.length = make(this.lengths, "input", { type: "range", "aria-label": "Words of the sentence" });
+    this.length.oninput = () => this.cutTo(Number(this.length.value));
+    this.length.onkeydown = (event) => { const way = arrowOf(event); if (way) this.cutTo(this.neighbour(way[0] - way[1])); };
+  }
+
+  adopt(data, tell) {
+    if (!this.hears(data, tell) || !isNew(this, data)) return;
+    const isFirst = !this.data, isRevealed = this.cover(data.covered), isNewText = !this.hasPlayed(data.sentence);
+    this.stop();
+    this.data = data;
+    this.timeline = new Timeline(["reads", ...data.halves.map(({ name }) => name)], TITLES, SECONDS);
+    this.build();
+    this.layOut();
+    this.pace = isFirst || isRevealed ? 1 : QUICK;
+    if (data.covered) this.show(this.timeline.restOf(0));
+    else if (isRevealed) this.playTo(this.timeline.end, this.timeline.starts.vector ?? 0);
+    else if (isNewText && !wantsLessMotion()) this.playOnArrival();
+    else this.show(this.timeline.end);
+  }
+
+  build() {
+    const { words, halves, counts, stops } = this.data;
+    this.buildSteps(this.timeline);
+    this.words = this.fill(this.source, words.map((text) => [text]));
+    for (const half of this.halves) {
+      const data = (half.data = halves.find(({ name }) => name === half.name));
+      for (const node of [half.bars, half.said]) node.hidden = !data;
+      if (!data) continue;
+      half.title.textContent = data.isLiteral ? `${data.title}, word for word` : data.title;
+      half.strips = data.vectors.map((numbers) => paint(numbers, create("canvas", { width: numbers.length, height: 1 })));
+      half.bars.replaceChildren(...half.strips);
+      half.englishWords = this.fill(half.english, data.english);
+      half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
+      const { lost } = data, nLost = lost.length;
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost` : `none of ${counts.at(-1)} words lost` }));
+      if (nLost) half.lost.append(`: ${lost.join(", ")}`);
+      half.lost.classList.toggle("none", !nLost);
+    }
+    set(this.length, { min: stops[0], max: stops.at(-1), "aria-valuetext": `${counts.at(-1)} words` });
+    this.length.value = counts[0];
+    this.length.disabled = stops.length < 2;
+    this.lengths.hidden = !this.data.curve.groups.length;
+  }
+
+  // Words, each a span; those that are wrong are marked.
+  fill(paragraph, words) {
+    paragraph.replaceChildren();
+    return words.map(([text, isWrong], index) => {
+      if (index && !isMark(text) && !words[index - 1][0].endsWith("'")) paragraph.append(" ");
+      return make(paragraph, "span", isWrong ? "wrong" : "", text);
+    });
+  }
+
+  // The next length that is longer, or shorter.
+  neighbour(direction) {
+    const { stops } = this.data;
+    return stops[clamp(stops.indexOf(this.n) + direction, 0, stops.length - 1)];
+  }
+
+  // The visitor's sentence gets as many words as this, or nearly: it ends at no word that must go on.
+  cutTo(wanted) {
+    const { stops } = this.data, n = stops.reduce((best, stop) => (Math.abs(stop - wanted) < Math.abs(best - wanted) ? stop : best));
+    this.length.value = n;
+    if (n === this.n) return;
+    this.n = n;
+    this.drawCurve();
+    this.root.classList.add("waits");
+    this.tell?.({ length: n });
+  }
+
+  layOut() {
+    const { width, ink, least } = this.measureFrame();
+    Object.assign(this, { ink, n: this.data.counts[0], smallest: Math.max(13, least) });
+    this.root.classList.toggle("narrow", width < 620);
+    this.root.classList.remove("waits");
+    this.grid.style.setProperty("--n", this.data.words.length);
+    this.wide = this.stage.clientWidth;
+    this.high = this.stage.clientHeight;
+    Object.assign(this.canvas, { width: this.wide * this.ratio, height: this.high * this.ratio });
+    set(this.canvas, { style: `width:${this.wide}px;height:${this.high}px` });
+    const pen = this.canvas.getContext("2d");
+    const boxOf = (node) => ({ x: node.offsetLeft, y: node.offsetTop, w: node.offsetWidth, h: node.offsetHeight });
+    Object.assign(this, { pen, edge: boxOf(this.source), wordBoxes: this.words.map(boxOf) });
+    for (const half of this.halves) if (half.data) Object.assign(half, { boxes: half.strips.map(boxOf), saidBox: boxOf(half.said) });
+    this.drawCurve();
+  }
+
+  draw() {
+    const { pen, time, timeline: { starts }, words, halves } = this, n = words.length, isRead = this.isCovered || time >= starts.reads + SECONDS.reads;
+    if (!pen) return;
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.clearRect(0, 0, this.wide, this.high);
+    const flown = (index) => { const start = 0.4 + ((SECONDS.reads - 0.8 - FLIGHT) * index) / n; return isRead ? 1 : eased(time, start, start + FLIGHT); };
+    words.forEach((node, index) => node.classList.toggle("now", !isRead && flown(index) > 0 && flown(index) < 1));
+    for (const half of halves) {
+      if (!half.data) continue;
+      const start = starts[half.name], last = half.strips.length - 1, since = time - start;
+      words.forEach((_, index) => this.drawFlight(half, index, flown(index)));
+      half.strips.forEach((node, index) => { node.style.opacity = last ? flown(index) : words.reduce((sum, __, at) => sum + flown(at), 0) / n; });
+      const shown = (index, count) => (this.isCovered ? 0 : eased(since, 0.5 + (3 * index) / count, 0.8 + (3 * index) / count));
+      half.englishWords.forEach((node, index) => { node.style.opacity = shown(index, half.englishWords.length); });
+      half.frenchWords.forEach((node, index) => { node.style.opacity = shown(index, half.frenchWords.length); });
+      half.lost.style.opacity = this.isCovered ? 0 : eased(since, 3.5, 3.9);
+      this.drawThreads(half, (index) => shown(index, half.frenchWords.length));
+    }
+    this.writeTime(this.captionNow());
+  }
+
+  // A word on its way from the sentence to a vector, and the way that it leaves.
+  drawFlight({ boxes }, index, share) {
+    const { pen, edge, wordBoxes, words, root } = this, box = boxes[Math.min(index, boxes.length - 1)], isNarrow = root.classList.contains("narrow");
+    if (share <= 0) return;
+    const from = isNarrow ? { x: edge.x + (edge.w * (index + 0.5)) / words.length, y: edge.y + edge.h } : { x: edge.x + edge.w + RIM, y: edge.y + (edge.h * (index + 0.5)) / words.length };
+    const to = isNarrow ? { x: box.x + (boxes.length > 1 ? 0 : box.w / 2), y: box.y + (boxes.length > 1 ? box.h / 2 : 0) } : { x: box.x - 3, y: box.y + box.h / 2 };
+    if (!isNarrow || boxes.length === 1) this.stroke(from, to, 0.3 * share, this.ink, 1.3);
+    if (share >= 1) return;
+    const word = wordBoxes[index], x = word.x + word.w / 2 + (to.x - word.x - word.w / 2) * share, y = word.y + word.h / 2 + (to.y - word.y - word.h / 2) * share;
+    Object.assign(pen, { font: `600 ${Math.max(5, word.h * 0.62 * (1 - 0.6 * share))}px ${this.font}`, textAlign: "center", textBaseline: "middle", fillStyle: this.ink, globalAlpha: 1 - 0.6 * share });
+    pen.fillText(words[index].textContent, x, y);
+  }
+
+  // From one vector one way goes on to what is said; from one vector a word each French word has a thread of its own.
+  drawThreads({ data, boxes, saidBox, frenchWords, strips }, shown) {
+    const isNarrow = this.root.classList.contains("narrow");
+    if (data.keys) for (const node of [...strips, ...this.words]) node.classList.remove("lit");
+    const m = frenchWords.length, end = (index) => ({ x: saidBox.x - RIM, y: saidBox.y + (saidBox.h * (index + 0.5)) / m });
+    frenchWords.forEach((node, index) => {
+      const key = data.keys ? data.keys[index] : 0, box = boxes[key], isStrong = data.keys && index === data.row;
+      node.classList.toggle("lit", Boolean(isStrong));
+      if (!box || !shown(index)) return;
+      if (isStrong) for (const nodes of [strips, this.words]) nodes[key].classList.add("lit");
+      if (isNarrow) return;
+      this.stroke({ x: box.x + box.w + 3, y: box.y + box.h / 2 }, end(index), (isStrong ? 1 : data.keys ? 0.8 : 0.3) * shown(index), data.keys ? "#CC79A7" : this.ink, isStrong ? 5 : data.keys ? 2 : 1.3);
+    });
+  }
+
+  stroke(from, to, alpha, colour, thick) {
+    const { pen } = this, middle = (from.x + to.x) / 2;
+    Object.assign(pen, { globalAlpha: alpha, strokeStyle: colour, lineWidth: thick });
+    pen.beginPath();
+    pen.moveTo(from.x, from.y);
+    pen.bezierCurveTo(middle, from.y, middle, to.y, to.x, to.y);
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  captionNow() {
+    const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
+    if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
+    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** words ${lost.length > 1 ? "are" : "is"} lost` : "**no word** is lost");
+    const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
+    if (time < (starts.attention ?? Infinity)) return one;
+    if (halves.every(({ lost }) => !lost.length)) return `One vector is enough for ${n} words: **no word** is lost.`;
+    return `${one} Attention goes back to each word's own vector: ${lossOf(second ?? first)}.`.trim();
+  }
+
+  // BLEU by length of both, and where on the curves the sentence stands.
+  drawCurve() {
+    const { curve, length, lengths, smallest, n, data: { stops, curve: { groups, scores } } } = this;
+    if (!groups.length) return;
+    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = Math.round(CURVE_HEIGHT * (smallest > 13 ? 1.2 : 1)), left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 6.4));
+    const top = Math.max(stops.at(-1), middleOf(groups.at(-1))), low = Math.min(stops[0], middleOf(groups[0])), highest = Math.max(...scores.flatMap(({ bleu }) => bleu));
+    const xOf = (count) => left + ((right - left) * (clamp(count, low, top) - low)) / (top - low), yOf = (score) => 8 + (high - 12) * (1 - score / highest);
+    const xs = groups.map((group, at) => xOf(at < groups.length - 1 ? middleOf(group) : top)), all = high + 1.5 * smallest;
+    curve.replaceChildren();
+    set(curve, { viewBox: `0 0 ${width} ${all}`, width, height: all });
+    const write = (text, x, y, about = {}) => make(curve, "svg:text", { x, y, "font-size": smallest, fill: "currentcolor", ...about }, text);
+    make(curve, "svg:line", { x1: xOf(n), x2: xOf(n), y1: 0, y2: high, stroke: "currentcolor", "stroke-width": 2, "stroke-dasharray": "4 3" });
+    for (const { name, colour, bleu } of scores) {
+      make(curve, "svg:polyline", { points: bleu.map((score, at) => `${xs[at]},${yOf(score)}`).join(" "), fill: "none", stroke: colour, "stroke-width": 3 });
+      bleu.forEach((score, at) => make(curve, "svg:circle", { cx: xs[at], cy: yOf(score), r: 4, fill: colour }));
+      if (!isNarrow) write(name, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
+    }
+    groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
+    write("quality of translations (BLEU) by length", left + 6, high - 8, { class: "over" });
+    if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });
+    Object.assign(length.style, { marginLeft: `${xOf(stops[0]) - 9}px`, width: `${xOf(stops.at(-1)) - xOf(stops[0]) + 18}px` });
+  }
+}
+
+const [GROUND, ABOVE, BELOW] = ["#FFFFFF", "#C06A14", "#2C7BB6"].map(channelsOf);
+
+// Numbers as cells, orange above 0 and blue below.
+const paint = (numbers, canvas) => {
+  putPixels(canvas, Uint32Array.from(numbers, (number) => pixelOf(GROUND.map((part, channel) => part + (((number < 0 ? BELOW : ABOVE)[channel] - part) * Math.min(1, Math.abs(number)))))));
+  return canvas;
+};
+
+export default shownBy(OneVector, "chosen");
