@@ -2,31 +2,39 @@
 
 import secrets
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.types import Role
+from attention_core.attention.wording import format_count
+from attention_core.charts.bars import bar_table
+from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
 from attention_core.models.match3 import Match3Head
-from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
-from ui.chart import clickable, draw_chart
-from ui.computed import by_model
+from ui.chart import note_picture
+from ui.component import component
+from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
+from ui.fragments import with_rerun
 from ui.labels import error_markdown
+from ui.layout import bar_rows
 from ui.player import Stepper
-from ui.state import Field, one_of, single_choice, whole_number
+from ui.state import Field, component_message, one_of, single_choice, whole_number
 from ui.try_this import TryThis, is_guessing
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
-HEAD_WORDS = {"pairs": "One guest at a time", "triples": "Two guests at once"}
+HEAD_WORDS = {"pairs": "One key at a time", "triples": "Two keys at once"}
+TWICE, COIN = "One key, two layers", "A coin"
+NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: "match3-two-layers", HEAD_WORDS["triples"]: HEADS["triples"]}
+"""Files by names for people."""
 NAMES: tuple[str, ...] = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
-SIZE = 430
 
 
 def _readable(text: str) -> list[int]:
@@ -53,6 +61,7 @@ HEAD = Field(NAME, "head", "triples", address="head", parse=one_of(HEADS))
 STEPS = Stepper(NAME)
 EDITS = EditList(NAME)
 _trace = by_model(Match3Head.trace)
+_party = component("party", folder="pages/groups")
 
 
 def guest_numbers() -> list[int]:
@@ -105,28 +114,63 @@ def rule(numbers: list[int], query: int) -> str:
     )
 
 
-def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int) -> None:
-    """Draw what one head says of the locks, and whom the chosen guest looks at; before a guess, the guests alone."""
-    names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
-    guests = guests_of(trace, numbers, [f"{name} {number}" for name, number in zip(names, numbers, strict=True)])
-    if is_guessing(NAME):
-        guests, looks = [guest._replace(can_open=False, is_opened=False) for guest in guests], np.zeros_like(looks)
-    n_opened, n_open, n_alarms = _count(guests)
-    st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened</p>')
-    first, second = np.unravel_index(looks.argmax(), looks.shape)
-    if first != second:
-        keys = f"the keys of {names[first]} and {names[second]} together"
-    else:
-        keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
-    caption = (
-        f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention.{_alarms(n_alarms, ' ', '.')}"
+def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
+    """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
+    names, is_covered = NAMES[: len(numbers)], is_guessing(NAME)
+    parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
+    texts = (
+        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{_alarms(n_alarms, ', ')}"
+        for head, (n_opened, n_open, n_alarms) in ((head, _count(guests)) for head, guests in parties.items())
     )
-    tried = sorted({int(first), int(second)} & set(range(len(names))) - {query}) if looks.any() else []
-    chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
-    alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
-    clicks = clickable(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
-    draw_chart(chart, width="content", alt=alt, **clicks)
-    st.caption(caption)
+    st.html(f'<p class="opened"><span>{"&nbsp;" if is_covered else "</span><span>".join(texts)}</span></p>')
+    weights = to_array(looks_of(traces["triples"], query))
+    heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
+    tried = [] if is_covered else sorted(heaviest - {query})
+    data = {
+        "names": names,
+        "numbers": numbers,
+        "query": query,
+        "tried": tried,
+        "share": float(weights.max()),
+        "opens": parties["triples"][query].is_opened and not is_covered,
+        "covered": is_covered,
+        "says": [] if is_covered else [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
+    }
+    left, right = st.columns([1.45, 1], gap="large", vertical_alignment="center")
+    with left:
+        _party(key="groups_scene", data=data, default={"chosen": None}, on_chosen_change=with_rerun(_on_choose))
+    with right, st.container(key="groups_bars"):
+        _draw_bars()
+
+
+def _on_choose() -> None:
+    guest = (component_message("groups_scene", "chosen") or {}).get("guest")
+    if isinstance(guest, int) and 0 <= guest < len(NUMBERS.value):
+        QUERY.value = guest
+
+
+def _say(head: str, guest: Guest, tried: list[int], numbers: list[int], query: int) -> str:
+    """Say what a head answers of a guest's lock, and whether it is right."""
+    luck = ", by luck" if guest.is_opened and head == "pairs" else ""
+    verdict = {MISSED: "shut, though two would open it", WRONG: "open, which is wrong"}.get(
+        guest.fault, f"open{luck}" if guest.is_opened else "shut"
+    )
+    terms = [numbers[guest] for guest in (query, *tried)]
+    added = f"{' + '.join(map(str, terms))} = {sum(terms)}, " if head == "triples" and len(tried) == 2 else ""
+    return f"{HEAD_WORDS[head]}: {added}{verdict}."
+
+
+def _draw_bars() -> None:
+    """Draw how often each network is right of new locks: a coin, too, and what does without triples."""
+    cards = {name: card_or_empty(file) for name, file in NETWORKS.items()}
+    shares = {COIN: 0.5} | {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
+    n_locks = next(iter(cards.values())).get("test_numbers", 0)
+    st.markdown(f"**Right of {n_locks:,} new locks**")
+    colour = ROLE_COLOURS[Role.QUERY]
+    note_picture(partial(bar_table, [*shares], {"right": [*shares.values()]}, [colour]), "Right of new locks")
+    st.html(bar_rows((name, share, GREY if name == COIN else colour) for name, share in shares.items()))
+    small, deep = (cards[name].get("parameters", 1) for name in (HEAD_WORDS["triples"], TWICE))
+    st.caption(f"Two layers of single keys find a way, too, with {deep / small:.0f} times as many learned numbers.")
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
@@ -168,7 +212,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         invite,
         outcome,
         "groups_party",
-        hides=".st-key-groups_party :is(.opened, [data-testid=stCaptionContainer])",
+        hides=":is(.st-key-groups_party .opened, .st-key-groups_bars)",
     )
 
 

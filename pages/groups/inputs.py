@@ -42,4 +42,4 @@ def party_of(numbers: list[int], query: int) -> Party:
 
 def choose_head() -> str:
     """Draw the choice of a head; return its name."""
-    return single_choice("Looks at", screen.HEAD, screen.HEAD_WORDS)
+    return single_choice("Tries", screen.HEAD, screen.HEAD_WORDS)

@@ -15,22 +15,20 @@ def show_party() -> None:
     if draw_experiment(screen.NAME):
         return
     numbers = screen.guest_numbers()
-    with st.container(key="groups_guests"):  # on a phone the choice of a lock stands below the party
-        query = screen.choose_query(numbers)
-        party = party_of(numbers, query)
-        with st.container(key="groups_party"):
-            st.markdown(screen.rule(numbers, query))
-            for head, column in zip(screen.HEADS, st.columns(2, gap="medium"), strict=True):
-                with column:
-                    screen.draw_party(head, party.traces[head], numbers, query)
+    query = screen.clamp_query(numbers)
+    party = party_of(numbers, query)
+    with st.container(key="groups_party"):
+        st.markdown(screen.rule(numbers, query))
+        screen.draw_party(party.traces, numbers, query)
     try_this(screen.NAME, screen.surprise(numbers, party.traces))
     with st.container(key="desk_groups_numbers"):
+        screen.choose_query(numbers)
         screen.type_numbers()
     page_questions(screen.NAME, lambda: draw_numbers(party), players=(screen.STEPS,))
 
 
 page_frame(
     screen.NAME,
-    "At this party *two* different keys, turned together, open a lock. Attention scores each key alone.",
+    "At this party *two* keys, turned together, open a lock. Attention scores each key alone.",
 )
 page_body(show_party)

@@ -2,6 +2,8 @@
 // lower row begins like the upper one, and loses its ink digit by digit. A click takes a digit along.
 import { create, isNew, make, shownBy } from "../../attention_core/attention/view/prelude.js";
 
+const played = new Set();  // what has been seen: a page that is drawn anew begins at rest
+
 class TenDigits {
   constructor(root) {
     this.claim = make(root, "p", "claim");
@@ -18,7 +20,8 @@ class TenDigits {
     this.note.textContent = data.note;
     this.rows.replaceChildren();
     data.rows.forEach((row, index) => this.build(row, index ? data.rows[0] : null));
-    this.play();
+    if (!played.has(this.form)) this.play();
+    played.add(this.form);
   }
 
   build({ title, pictures, digits }, before) {

@@ -19,8 +19,8 @@ def answer(party: Party) -> str:
     """Say how many there are."""
     n = len(party.numbers)
     return (
-        f"{n} × {n} × {n} = {n**3:,}: a square for each guest, whose row and column are two others. The last row and "
-        "column mean nobody."
+        f"{n} × {n} × {n} = {n**3:,} cells: a square for each guest, whose row and column are two others. Each pair "
+        "stands in it twice, in either order. The last row and column mean nobody."
     )
 
 

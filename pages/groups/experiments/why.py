@@ -1,4 +1,4 @@
-"""Why only pairs? What triples cost, and how far one and two layers of pairs come without them."""
+"""Why only pairs? What two keys at once cost, and how far layers of single keys come without them."""
 
 from functools import partial
 from operator import eq
@@ -12,7 +12,7 @@ from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import matching_pairs
 from attention_core.models.match3_stack import Match3Stack
-from pages.groups.first_screen import HEAD_WORDS, HEADS
+from pages.groups.first_screen import HEAD_WORDS, NETWORKS, TWICE
 from pages.groups.guests import guests_of
 from pages.groups.inputs import Party, draw_guests
 from ui.chart import note_picture
@@ -20,11 +20,10 @@ from ui.computed import by_model, card_or_empty
 from ui.labels import note, paragraph
 from ui.layout import bar_rows, section
 
-STACKS = {"One layer of pairs": "match3-one-layer", "Two layers of pairs": "match3-two-layers"}
-NETWORKS = {HEAD_WORDS[head]: file for head, file in HEADS.items()} | STACKS
-"""Files by names for people."""
+LARGER = "One key, larger layer"
+STACKS = {LARGER: "match3-one-layer", TWICE: NETWORKS[TWICE]}
+ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
 COMMONER = "Commoner answer"
-COLOURS = {name: ROLE_COLOURS[Role.CONTEXT if name in STACKS else Role.QUERY] for name in NETWORKS} | {COMMONER: GREY}
 SCORE = r"""
 **Three at once works**: the query scores the product of two keys,
 $s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
@@ -51,8 +50,8 @@ def draw_input() -> Judged:
         for head, trace in party.traces.items()
     }
     opened |= {name: _finds_pairs(file, numbers) for name, file in STACKS.items()}
-    shares = {name: sum(map(eq, locks, can_open)) / len(numbers) for name, locks in opened.items()}
-    cards = {name: card_or_empty(file) for name, file in NETWORKS.items()}
+    shares = {name: sum(map(eq, opened[name], can_open)) / len(numbers) for name in ALL_NETWORKS}
+    cards = {name: card_or_empty(file) for name, file in ALL_NETWORKS.items()}
     new_locks = {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
     majority = max(sum(can_open), len(numbers) - sum(can_open)) / len(numbers)
     new_majority = next(iter(cards.values())).get("majority_share", 0.0)
@@ -60,28 +59,31 @@ def draw_input() -> Judged:
 
 
 def answer(judged: Judged) -> str:
-    """Say what pairs and triples cost, and how often two layers of pairs are right."""
+    """Say how much there is to try, and how often layers of single keys are right."""
     n = len(judged.party.numbers)
     shallow, deep = (percent(judged.new_locks[name]) for name in STACKS)
     return (
-        f"{n} guests have {n * n:,} pairs, but {n**3:,} triples. Two layers of pairs are right of {deep} of "
-        f"new locks, one layer of {shallow}."
+        f"Each of {n} guests has {n - 1} single keys to try, but {(n - 1) * (n - 2) // 2:,} pairs of keys. Two layers "
+        f"of single keys are right of {deep} of new locks, one larger layer of {shallow}."
     )
 
 
 def draw(judged: Judged) -> None:
     """Draw how often each network is right, of new locks and of these guests', and how three are scored at once."""
-    card = card_or_empty(STACKS["Two layers of pairs"])
+    card = card_or_empty(STACKS[TWICE])
     names = f"{card.get('test_numbers', 0):,} new locks", f"These {len(judged.party.numbers)} guests"
     for column, name, shares in zip(st.columns(2, gap="large"), names, judged[1:], strict=True):
         with column:
             section(name)
             drawing = partial(bar_table, [*shares], {name: [*shares.values()]}, [ROLE_COLOURS[Role.CONTEXT]])
             note_picture(drawing, f"Right of {name}")
-            st.html(bar_rows((network, share, COLOURS[network]) for network, share in shares.items()))
-    sizes = [card_or_empty(file).get("parameters", 0) for file in NETWORKS.values()]
+            colours = dict.fromkeys(shares, ROLE_COLOURS[Role.QUERY]) | {COMMONER: GREY}
+            st.html(bar_rows((network, share, colours[network]) for network, share in shares.items()))
+    head, larger, deep = (
+        card_or_empty(ALL_NETWORKS[name]).get("parameters", 0) for name in (HEAD_WORDS["pairs"], *STACKS)
+    )
     note(
-        f"One training each, on as many parties of eight. The heads have {sizes[0]:,} parameters, the layers "
-        f"{sizes[2]:,} and {sizes[3]:,}, with feed-forward parts. How two layers do it, their weights do not show."
+        f"One training each, on as many parties of eight. The heads have {head:,} parameters, the layers "
+        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show."
     )
     paragraph(SCORE)

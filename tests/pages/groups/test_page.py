@@ -3,7 +3,6 @@
 import re
 import shutil
 
-import pandas as pd
 import pytest
 import torch
 
@@ -11,12 +10,12 @@ from attention_core import load
 from attention_core.attention.wording import percent
 from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
 from attention_core.weights import FOLDER, read_card
-from pages.groups.charts import LUCK, OPEN_LOCK, RIGHT
-from pages.groups.guests import MISSED, WRONG
+from pages.groups.guests import guests_of
 from tests.support.app import (
     charts,
-    frames,
+    data_of,
     html_of,
+    html_with,
     open_page,
     open_question,
     outcome,
@@ -35,9 +34,9 @@ def page(visit):
     return visit("groups", shows="1")
 
 
-def party(page, place: int) -> pd.DataFrame:
-    """Return the guests as the first or second chart has them: for locks, names and faults."""
-    return [frame for frame in frames(page) if "lock" in frame][3 * place]
+def party(page) -> dict:
+    """Return what the picture of the party is drawn from."""
+    return data_of(page, "groups_scene")
 
 
 def opened_locks(page) -> list[tuple[int, int]]:
@@ -47,11 +46,11 @@ def opened_locks(page) -> list[tuple[int, int]]:
 
 def numbers_at(page) -> list[int]:
     """Return the numbers beside the guests' names."""
-    return [int(name.split()[1]) for name in party(page, 0)["name"]]
+    return party(page)["numbers"]
 
 
 def n_guests(page) -> int:
-    return len(party(page, 0))
+    return len(party(page)["names"])
 
 
 def type_numbers(page, text):
@@ -92,73 +91,68 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 
 def test_it_arrives_with_guests_whom_only_one_head_lets_in_and_the_cards_figures(page):
     assert not page.error
-    order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
-    assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"], "whose lock comes before the charts"
     assert opened_locks(page) == [(0, 3), (3, 3)]
     assert (
         "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
         "7 + 16 + 8 = 31." in text_of(page)
     )
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
-    missed, alarm = (
-        {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}
-        for frame, fault in ((party(page, 0), MISSED), (party(page, 0), WRONG))
-    )
-    assert len(missed | alarm) == 2, "two kinds of fault have two colours"
-    assert party(page, 0)["mark"].tolist().count("missed") == 3
-    assert not any(party(page, 1)["mark"])
-    assert "Ben tries the keys of Cleo and Finn together" in text_of(page)
-    assert len(charts(page)) == 3
+    assert (party(page)["names"][1], party(page)["tried"], party(page)["opens"]) == ("Ben", [2, 5], True)
+    assert party(page)["says"] == [
+        "One key at a time: shut, though two would open it.",
+        "Two keys at once: 7 + 16 + 8 = 31, open.",
+    ]
+    names = ("match3-pairwise", "match3-two-layers", "match3-simplicial")
+    shares = [0.5, *(read_card(name)["test_accuracy"] for name in names)]
+    assert re.findall("<b>([^<]+)", html_with(page, 'class="bars"')) == [percent(share) for share in shares]
+    assert len(charts(page)) == 1
     assert len(charts(open_question(page, "all"))) == 1
     assert "7 + 16 + 8 = 31: full turns of 31" in text_of(open_question(page, "fit"))
 
 
 def test_one_and_two_layers_of_pairs_stand_beside_both_heads(page):
     open_question(page, "why")
-    names = ("match3-pairwise", "match3-simplicial", "match3-one-layer", "match3-two-layers")
+    names = ("match3-pairwise", "match3-one-layer", "match3-two-layers", "match3-simplicial")
     cards = [read_card(name) for name in names]
     new_locks, these_locks = (one.proto.body for one in page.get("html") if 'class="bars"' in one.proto.body)
     shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
     assert re.findall("<b>([^<]+)", new_locks) == [percent(share) for share in shares]
     numbers, can_open = list(FIRST_NUMBERS), [bool(matching_pairs(list(FIRST_NUMBERS), query)) for query in range(8)]
-    found = [load(name, "cpu").finds_pairs(numbers) for name in names[2:]]
+    found = [load(name, "cpu").finds_pairs(numbers) for name in names[1:3]]
     right = [sum(said == truth for said, truth in zip(one, can_open, strict=True)) / 8 for one in found]
-    assert re.findall("<b>([^<]+)", these_locks) == ["50%", "100%", *map(percent, right), percent(5 / 8)]
-    assert "8 guests have 64 pairs, but 512 triples" in text_of(page)
+    assert re.findall("<b>([^<]+)", these_locks) == ["50%", *map(percent, right), "100%", percent(5 / 8)]
+    assert "Each of 8 guests has 7 single keys to try, but 21 pairs of keys." in text_of(page)
     assert "give the same score" in text_of(page)
     assert "How two layers do it, their weights do not show" in text_of(page)
     for same in ("batches", "data", "seed", "test_numbers", "majority_share"):
         assert len({card[same] for card in cards}) == 1
-    assert cards[0]["parameters"] == cards[1]["parameters"]
+    assert cards[0]["parameters"] == cards[3]["parameters"]
 
 
 @pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
 def test_a_lock_that_one_at_a_time_opens_is_luck_and_those_wrongly_called_open_are_counted(page, numbers):
     type_numbers(page, numbers)
-    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
-    single, both = party(page, 0), party(page, 1)
-    lucky, wrong = (
-        [lock == OPEN_LOCK and can == is_open for can, lock in zip(truth, single["lock"], strict=True)]
-        for is_open in (True, False)
-    )
-    assert any(lucky) == (numbers != "1 7 16 17 11 8 24 5")
-    assert [mark == LUCK for mark in single["mark"]] == lucky
-    assert [mark == WRONG for mark in single["mark"]] == wrong
-    assert RIGHT not in set(single["fill"])
-    assert LUCK not in set(both["mark"])
-    told = [one.value for one in page.caption if "of the attention" in one.value]
-    assert f"of the attention. {sum(wrong)} wrongly called open." in told[0] if any(wrong) else "wrongly" not in told[0]
-    assert "wrongly" not in told[1]
+    sequence = numbers_of(page)
+    opened = guests_of(load("match3-pairwise", "cpu").trace(sequence), sequence, party(page)["names"])
+    verdicts = {(True, True): "open, by luck", (False, True): "open, which is wrong", (False, False): "shut"}
+    for place, (_, can_open, is_opened) in enumerate(opened):
+        single, both = party(rerun(page, groups_query=place))["says"]
+        told = verdicts.get((can_open, is_opened), "shut, though two would open it")
+        assert single == f"One key at a time: {told}."
+        assert "luck" not in both
+        assert "wrong" not in both
+    n_wrong = sum(is_opened and not can_open for _, can_open, is_opened in opened)
+    assert html_of(page).count("wrongly called open") == bool(n_wrong)
+    assert any(is_opened and can_open for _, can_open, is_opened in opened) == (numbers != "1 7 16 17 11 8 24 5")
 
 
 def test_invited_guests_are_others_and_what_came_out_goes_with_them(page):
     page.button(key="groups_try").click().run()
-    page.get("button_group")[1].set_value(2).run()
+    page.get("button_group")[0].set_value(2).run()
     assert page.text_input(key=NUMBERS).value != "1 7 16 17 11 8 24 5"
     verdict = (*page.success, *page.info)[0].value
-    assert "Two guests at once opens" in verdict
+    assert "Two keys at once opens" in verdict
     truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
-    assert [lock == OPEN_LOCK for lock in party(page, 1)["lock"]] == truth, "the head over pairs is always right"
     n_open = sum(truth)
     assert f"opens {n_open} of {n_open} locks." in verdict
     rerun(page, groups_text="1 2 3 4 5 6 7 9")
@@ -172,11 +166,12 @@ def test_what_is_asked_is_answered_about_the_same_guests(page, lecture):
     page.button(key="groups_try").click().run()
     asked = page.session_state["groups_text"]
     assert asked != "1 7 16 17 11 8 24 5"
-    assert opened_locks(page) == [(0, 0), (0, 0)], "nothing of the answer is drawn"
+    assert opened_locks(page) == [], "nothing of the answer is drawn"
+    assert party(page)["says"] == party(page)["tried"] == []
     if lecture:
         page.button(key="groups_try_reveal").click().run()
     else:
-        page.get("button_group")[1].set_value(0).run()
+        page.get("button_group")[0].set_value(0).run()
     assert page.session_state["groups_text"] == asked
     assert numbers_at(page) == [int(number) for number in asked.split()]
 
@@ -203,7 +198,7 @@ def test_the_rule_names_pairs_and_their_sums_and_a_chosen_query_shows_its_own(pa
     assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in text_of(page)
     type_numbers(page, "1 28 30 6 5 21 19 10")
     assert "No two others give a multiple" in text_of(page)
-    assert "tries no key" in text_of(page)
+    assert party(page)["tried"] == []
     assert opened_locks(page) == [(0, 0), (0, 0)]
     assert "does not open to any two keys" in text_of(page)
 

@@ -37,14 +37,18 @@ def test_new_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
     expect(page.get_by_role("textbox", name="Your numbers")).to_have_value("3 9 19 1 14 22 6 30")
 
 
-def test_a_click_on_a_guest_chooses_the_lock(visit, app_url):
+def test_a_click_on_a_guest_or_a_drag_to_the_middle_chooses_the_lock(visit, app_url):
     page = visit(f"{app_url}/groups")
-    page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
-    party = page.locator("[class*=st-key-groups_party_triples]").first
-    party.get_by_text("Cleo 16", exact=True).wait_for()
-    box = party.locator("svg.marks, canvas").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2 + 100 * box["width"] / 420, box["y"] + box["height"] / 2)
-    page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()
+    page.get_by_text("Two keys at once: 7 + 16 + 8 = 31, open.").wait_for()
+    page.get_by_role("button", name="Cleo, 16: choose this lock").click()
+    page.get_by_text("Two keys at once: 16 + 7 + 8 = 31, open.").wait_for()
+    middle = page.locator(".lock").bounding_box()
+    page.get_by_role("button", name="Ada, 1: choose this lock").hover()
+    page.mouse.down()
+    page.mouse.move(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2, steps=4)
+    page.mouse.up()
+    page.wait_for_url("**query=0**")
+    page.get_by_text("Ada's lock does not open to any two keys.").wait_for()
 
 
 def test_a_click_in_the_map_chooses_the_pair_to_weigh(visit, app_url):
