@@ -87,14 +87,19 @@ class GraphLesson(lesson.Lesson):
     def look(self, model: Any, text: str) -> Look:
         """Return how much each node takes from its neighbours, and the numbers that they say."""
         device = device_of(model)
-        inputs = self._inputs(read_edges(text)[None].to(device), torch.tensor([NUMBERS], device=device))
+        sees = read_edges(text)
+        inputs = self._inputs(sees[None].to(device), torch.tensor([NUMBERS], device=device))
         answers = model(**inputs)[0].argmax(-1).tolist()
+        partners = (sees & (self._colour[:, None] == self._colour).cpu()).tolist()
+        sought = [[NUMBERS[j] for j, is_partner in enumerate(row) if is_partner] for row in partners]
         nodes = [f"{node} {colour}" for node, colour in zip(NODES, COLOURS, strict=True)]
         return Look(
             to_array(model.attended(**inputs).weights[0, 0]),
             Axis("nodes", nodes),
             Axis("nodes", [f"{node} = {number}" for node, number in zip(nodes, NUMBERS, strict=True)]),
             f"Says {' '.join(f'{node}{number}' for node, number in zip(NODES, answers, strict=True))}",
+            tuple(map(str, answers)),
+            tuple(right[0] == said if len(right) == 1 else None for right, said in zip(sought, answers, strict=True)),
         )
 
 

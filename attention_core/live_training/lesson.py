@@ -50,6 +50,8 @@ class Look(NamedTuple):
     queries: Axis
     keys: Axis
     answer: str  # in words
+    says: tuple[str, ...] = ()  # what each query says, where queries are not what is said
+    is_right: tuple[bool | None, ...] = ()  # whether that is right, None = nothing tells; () = of none
 
     @property
     def passed(self) -> float:

@@ -29,8 +29,9 @@ LESSONS: dict[str, LessonOptions] = {
     "triples": triples.OPTIONS,
     "graph": graphs.OPTIONS,
 }
-RECORDED_FILE = find_file("lessons") / "training.safetensors"
-"""A finished training with the default settings, written by python -m attention_core.live_training.live_run."""
+RECORDED_FOLDER = find_file("lessons")
+"""Of finished trainings with usual settings, LESSON.safetensors, from python -m attention_core.live_training.live_run.
+"""
 N_FRAMES = 32
 """Frames of a training, closer together at its beginning, because more is learned there."""
 CLEAR_DIFFERENCE = 0.05
@@ -100,9 +101,10 @@ class LiveRun:
 
     def _freeze_recorded_looks(self) -> None:
         """Copy the parameters of looking from the end of the recorded training, and exclude them from this one."""
-        if not RECORDED_FILE.exists():
+        recorded = recorded_run("digits")
+        if recorded is None:
             raise DataError("The recorded training is missing, whose looks are to be kept.")
-        state = LiveRun.from_checkpoint(RECORDED_FILE.read_bytes()).frames[-1].state
+        state = recorded.frames[-1].state
         for name, parameter in self.watched.named_parameters():
             if name.startswith(digits.LOOKS):
                 parameter.requires_grad_(False).copy_(state[name])
@@ -214,25 +216,41 @@ def _parse_settings(text: str) -> LiveSettings:
 
 def initial_run(settings: LiveSettings) -> LiveRun:
     """Return the training before a visitor trains: the recorded one if it has these settings, else a new one."""
-    is_recorded = settings == LiveSettings() and RECORDED_FILE.exists()
-    return LiveRun.from_checkpoint(RECORDED_FILE.read_bytes()) if is_recorded else LiveRun(settings)
+    recorded = recorded_run(settings.lesson) if settings == usual_settings(settings.lesson) else None
+    return recorded or LiveRun(settings)
 
 
-def verdict(run: LiveRun) -> str:
-    """Return in two sentences whether attention did any work, with all accuracies, the best control first."""
-    controls, never = dict(run.frames[-1].accuracies), run.n_steps + 1
+def usual_settings(lesson: str) -> LiveSettings:
+    """Return the settings that a lesson begins with."""
+    return LiveSettings(lesson, score=LESSONS[lesson].score[0])
+
+
+def recorded_run(lesson: str) -> LiveRun | None:
+    """Return the finished training of a lesson that comes along, with its usual settings, if one does."""
+    file = RECORDED_FOLDER / f"{lesson}.safetensors"
+    return LiveRun.from_checkpoint(file.read_bytes()) if file.exists() else None
+
+
+def verdict(run: LiveRun, n_frames: int | None = None) -> str:
+    """Return in two sentences whether attention did any work, with all accuracies, the best control first.
+
+    With n_frames, as it was after so many of the run's frames.
+    """
+    frames = run.frames[:n_frames]
+    step = frames[-1].step
+    controls, never, is_done = dict(frames[-1].accuracies), run.n_steps + 1, step >= run.n_steps
     accuracy = controls.pop(ATTENTION)
     ranking = sorted(controls.items(), key=lambda item: -item[1])
     control = ranking[0][1]
     first_high = {
-        name: next((frame.step for frame in run.frames if frame.accuracies[name] >= HIGH_ACCURACY), never)
+        name: next((frame.step for frame in frames if frame.accuracies[name] >= HIGH_ACCURACY), never)
         for name in run.models
     }
     attention_high = first_high.pop(ATTENTION)
-    so_far = "" if run.is_done else " so far"
+    so_far = "" if is_done else " so far"
     nearness = f"comes within {100 * CLEAR_DIFFERENCE:.0f} points" if accuracy > control else "does as well"
     close = f"A control {nearness}{so_far}"
-    if not run.is_done and run.step < run.n_steps / 5 and accuracy < control + CLEAR_DIFFERENCE:
+    if not is_done and step < run.n_steps / 5 and accuracy < control + CLEAR_DIFFERENCE:
         sentence = "It is too early to tell"
     elif accuracy > control + CLEAR_DIFFERENCE:
         sentence = f"Attention did the work{so_far}"
@@ -243,12 +261,14 @@ def verdict(run: LiveRun) -> str:
         sentence = f"{close}, but attention was there first: {HIGH_ACCURACY:.0%} after {batches}"
     else:
         sentence = close
-    accuracies = [f"{percent(accuracy)} right", *(f"{percent(share)} with {name}" for name, share in ranking)]
-    return f"After {format_count(run.frames[-1].step, 'batches')}: **{sentence}**. {', '.join(accuracies)}."
+    accuracies = [f"{percent(accuracy)} right"]
+    accuracies += [f"{percent(share)} with {name}" for name, share in ranking]
+    return f"After {format_count(step, 'batches')}: **{sentence}**. {', '.join(accuracies)}."
 
 
 if __name__ == "__main__":
-    run = LiveRun(LiveSettings())
-    while not run.is_done:
-        run.advance()
-    RECORDED_FILE.write_bytes(run.checkpoint())
+    for lesson in ("digits", "graph"):
+        run = LiveRun(usual_settings(lesson))
+        while not run.is_done:
+            run.advance()
+        (RECORDED_FOLDER / f"{lesson}.safetensors").write_bytes(run.checkpoint())

@@ -1,5 +1,6 @@
 """Look up words although they are misspelt: each is compared with eight keys, and the numbers beside these mix."""
 
+from difflib import get_close_matches
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -130,12 +131,15 @@ class LookupLesson(lesson.Lesson):
         values = torch.tensor([[*TABLE.values()]], device=device)
         weights = model.attended(queries, keys, values).weights
         answers = model(queries, keys, values)[0].argmax(-1).tolist()
+        nearest = [get_close_matches(query, TABLE, 1) for query in words]
         records = [f"{word} = {number}" for word, number in TABLE.items()]
         return Look(
             to_array(weights[0, 0]),
             Axis("queries", [word[:14] for word in words]),
             Axis("records", records),
             f"Finds {', '.join(map(str, answers))}",
+            tuple(map(str, answers)),
+            tuple(TABLE[near[0]] == said if near else None for near, said in zip(nearest, answers, strict=True)),
         )
 
 

@@ -1,6 +1,7 @@
 """Translate short sentences word by word: the project's translator, a hundredth of its size."""
 
 from functools import partial
+from operator import eq
 from textwrap import shorten
 from typing import Any
 
@@ -96,11 +97,14 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         assert weights is not None, "they were asked for"
         french = [strip_space_mark(self.corpus.words[word]) if word != END else "end" for word in ids[1:]]
         english, answer = [*map(strip_space_mark, words), "end"], " ".join(word for word in french if word != "end")
+        pairs = (*self.corpus.train, *self.corpus.held_out) if self.settings.lesson == "grammar" else ()
+        right = next(([*map(strip_space_mark, said), "end"] for heard, said in pairs if heard == words), [])
         return Look(
             to_array(weights[0, 0]),
             Axis("French", french),
             Axis("English", english),
             shorten(answer, 60, placeholder=" …").capitalize(),
+            is_right=tuple(map(eq, french, [*right, *[""] * len(french)])) if right else (),
         )
 
 

@@ -72,7 +72,9 @@ class TripleLesson(lesson.Lesson):
         prediction = model(torch.tensor([numbers], device=device_of(model)), trace=True)
         pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
         labels = [*map(str, numbers)]
-        matched = [label for label, no, yes in zip(labels, *prediction.logits[0].T.tolist(), strict=True) if yes > no]
+        says = (prediction.logits[0].argmax(-1) == 1).tolist()
+        matched = [label for label, is_matched in zip(labels, says, strict=True) if is_matched]
+        right = match3.labels_of(torch.tensor([numbers]))[0].tolist()
         utterance = f"Says: in a triple {'is' if len(matched) == 1 else 'are'} {', '.join(matched)}"
         utterance = utterance if matched else "Says: no number is in a triple"
         return Look(
@@ -80,6 +82,8 @@ class TripleLesson(lesson.Lesson):
             Axis("numbers", labels),
             Axis("numbers", [*labels, "nobody"]),
             utterance,
+            tuple("yes" if is_matched else "no" for is_matched in says),
+            tuple(said == is_matched for said, is_matched in zip(says, right, strict=True)),
         )
 
 

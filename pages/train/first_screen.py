@@ -1,8 +1,6 @@
 """The first screen: the lesson, its settings, the button that starts the training, and its film."""
 
-import base64
-import tomllib
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,9 +8,9 @@ import streamlit as st
 
 from attention_core.data.lessons import SIDE
 from attention_core.data.mnist import DataError
-from attention_core.files import find_file
 from attention_core.live_training.lesson import LiveSettings, Look
-from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run, verdict
+from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run, usual_settings
+from pages.train.film import FILMS, LESSON_WORDINGS, WORDINGS, film_data
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, draw_pad, readable_content
 from ui.component import component
@@ -25,12 +23,10 @@ from ui.layout import stop_run
 from ui.state import Field, between, expander, one_of, single_choice
 
 NAME = "train"
-WORDINGS = tomllib.loads(find_file("pages/train/lessons.toml").read_text(encoding="utf-8"))
-LESSON_WORDINGS: dict[str, dict[str, Any]] = WORDINGS["lessons"]
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
 SETTINGS = {
-    field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
-    for field in fields(LiveSettings)
+    name: Field(NAME, f"set_{name}", default, address=name, parse=PARSERS.get(name))
+    for name, default in (asdict(LiveSettings()) | {"lesson": "graph"}).items()
 }
 """What is set of a training, by name."""
 LESSON = SETTINGS["lesson"]
@@ -154,17 +150,20 @@ def draw_learning(training: Training, inputs: Any, text: str) -> None:
     if remark := training.run.lesson.remark(text):
         st.info(remark)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
-        _buttons(training)
+        _buttons(training, recorded_film(training.run, text) is not None and not training.is_on)
     draw_film(training, inputs, text)
+    if bridge := LESSON_WORDINGS[training.run.settings.lesson].get("bridge"):
+        st.caption(bridge)
 
 
-def draw_learning_with_verdict(training: Training, inputs: Any, text: str) -> None:
-    """Draw the buttons, the film, and whether attention did any work."""
-    draw_learning(training, inputs, text)
-    st.markdown(verdict(training.run))
+def recorded_film(run: LiveRun, text: str) -> dict[str, Any] | None:
+    """Return the recorded film of a lesson's example where a run has the usual settings and has not begun, or None."""
+    lesson, is_usual = run.settings.lesson, run.settings == usual_settings(run.settings.lesson)
+    is_example = lesson in TEXTS and text == TEXTS[lesson].default
+    return FILMS.get(lesson) if is_usual and is_example and not run.step else None
 
 
-def _buttons(training: Training) -> None:
+def _buttons(training: Training, is_recorded: bool) -> None:
     is_visitors, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.pause)
@@ -177,15 +176,16 @@ def _buttons(training: Training) -> None:
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.n_before, training.seconds_left
+    recorded = f"This run was recorded; press Start for yours: it {takes}"
     captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
-        TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
+        TrainingStage.RESTS: "It rests." if training.run.step else recorded if is_recorded else f"It {takes}",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
         if training.seconds and not training.first_step
         else "Trained."
         if is_visitors
-        else f"This run was recorded; press Start for yours: it {takes}",
+        else recorded,
     }
     st.caption(training.remark or captions[training.stage])
 
@@ -203,36 +203,8 @@ def looks_of(run: LiveRun, inputs: Any, text: str) -> list[Look]:
 
 
 def draw_film(training: Training, inputs: Any, text: str) -> None:
-    run = training.run
-    looks = looks_of(run, inputs, text)
-    frames, keys = run.frames[: len(looks)], looks[0].keys
-    maps = [look.weights.mean(0) if keys.grid else look.weights for look in looks]
-    max_weight = max(4 / len(keys), *(float(weights.max()) for weights in maps)) if keys.grid else 1.0
-    pictures = [
-        {
-            "step": frame.step,
-            "says": look.answer,
-            "weights": _packed(weights / max_weight),
-            "queries": [] if keys.grid else list(look.queries.labels),
-            "accuracies": list(frame.accuracies.values()),
-            "losses": list(frame.losses.values()),
-        }
-        for frame, look, weights in zip(frames, looks, maps, strict=True)
-    ]
-    data = {
-        "name": str(id(run)),
-        "live": training.is_on,
-        "ink": _packed(inputs) if keys.grid else "",
-        "side": SIDE,
-        "even": 1 / (len(keys) * max_weight),
-        "keys": [] if keys.grid else list(keys.labels),
-        "frames": pictures,
-        "names": list(run.models),
-        "n_steps": run.n_steps,
-        "title": LESSON_WORDINGS[run.settings.lesson]["measure"],
-    }
-    _film(key="train_film", data=data)
-
-
-def _packed(shares: np.ndarray) -> str:
-    return base64.b64encode(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8).tobytes()).decode()
+    film = None if training.is_on else recorded_film(training.run, text)
+    wording = LESSON_WORDINGS[training.run.settings.lesson]
+    data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
+    data |= {"caption": wording.get("caption", WORDINGS["caption"])}
+    _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))

@@ -1,14 +1,21 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
-import { asPercent, bytesOf, clamp, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { bytesOf, clamp, make, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js";
+import { wholePercent } from "../../attention_core/attention/view/scene_drawing.js";
+import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 400, FOOT = 30;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
+const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 
 class LearningFilm extends Film {
-  constructor(root) { super(root, "How far the training had come", "Watch it learn"); }
+  constructor(root) {
+    const verdict = make(root, "p", "verdict"), caption = make(root, "p", "caption");
+    super(root, "How far the training had come", "Watch it learn");
+    Object.assign(this, { verdict, caption });
+  }
 
   get title() { return "training"; }
 
@@ -49,23 +56,22 @@ class LearningFilm extends Film {
   draw() {
     if (!this.data || !this.measure()) return this.stop();
     const { canvas, data } = this, frame = data.frames[this.at];
-    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.32 * this.width : (this.width - GAP) / 2);
-    const map = data.ink ? { x: 0, y: HEAD, w: side, h: side } : this.table(frame, wide ? 0.56 * this.width : this.width);
-    const equal = { ...map, x: side + GAP }, last = data.ink ? equal : map;
-    const chart = wide
-      ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? side : LARGEST - 66 }
-      : { x: 34, y: map.y + map.h + 66, h: 150 };
-    const beside = this.longest(data.ink ? data.names.slice(2) : data.names, 12);
-    chart.w = this.width - chart.x - Math.max(data.ink ? 84 : 118, Math.min(109, beside) + 14);
-    const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
-    set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.says}` });
+    writeMarked(this.verdict, frame.verdict);
+    this.caption.textContent = data.caption;
+    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.45 * this.width : this.width), letters = Math.max(14, this.least);
+    const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
+    const map = table ?? { x: 0, y: top, w: side, h: side };
+    const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: LARGEST - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
+    chart.w = this.width - chart.x - 10;
+    const height = Math.max(map.y + map.h + 1.6 * letters, chart.y + chart.h + FOOT);
+    set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.answer}` });
     this.clear(height);
-    this.write(frame.says, 0, data.ink ? map.y + map.h + 18 : 12, { size: 17, weight: 600, room: wide || data.ink ? map.x + map.w : this.width });
     if (data.ink) {
-      this.drawing(map, frame, 0, (pixel) => this.maps[this.at][pixel] / 255);
-      this.drawing(equal, frame, 1, () => data.even);
-    } else this.matrix(map, frame);
-    this.curves(chart, frame);
+      this.drawing(map, (pixel) => this.maps[this.at][pixel] / 255);
+      this.write(frame.answer, 0, map.y + map.h + letters, { size: 17, weight: 600, room: map.w });
+    } else if (data.isGraph) this.graph(map, frame, letters);
+    else this.matrix(map, frame, letters);
+    this.curves(chart, frame, letters);
   }
 
   cell(x, y, w, h, share) {
@@ -76,11 +82,9 @@ class LearningFilm extends Film {
     pen.globalAlpha = 1;
   }
 
-  // What a model looks at in the drawing, below its name and how often it is right.
-  drawing(at, { accuracies }, model, shareOf) {
+  // What a model looks at in the drawing.
+  drawing(at, shareOf) {
     const { pen, data } = this, { side } = data, ink = bytesOf(data.ink), size = at.w / side;
-    this.write(data.names[model], at.x, 8, { size: 14, room: at.w });
-    this.write(`${asPercent(accuracies[model])} right`, at.x, 30, { size: 22, weight: 600, colour: LINES[model], room: at.w });
     pen.strokeStyle = "rgba(128,128,128,0.5)";
     pen.strokeRect(at.x + 0.5, at.y + 0.5, at.w - 1, at.h - 1);
     for (let pixel = 0; pixel < side * side; pixel++) {
@@ -92,6 +96,43 @@ class LearningFilm extends Film {
     }
   }
 
+  // Nodes in a circle. The half of an edge that begins at a node is as thick as the weight that the node gives.
+  graph({ x, y, w, h }, { says, right }, letters) {
+    const { pen, data: { keys } } = this, map = this.maps[this.at], n = keys.length, disc = 1.25 * letters, radius = h / 2 - disc - 1.7 * letters;
+    const at = keys.map((_, node) => {
+      const angle = (2 * Math.PI * (node - 0.5)) / n - Math.PI / 2;
+      return [Math.cos(angle), Math.sin(angle)];
+    }), middle = [x + w / 2, y + h / 2], place = (node, far = radius) => at[node].map((part, axis) => middle[axis] + part * far);
+    pen.strokeStyle = PINK;
+    pen.lineCap = "butt";
+    keys.forEach((_, from) => keys.forEach((_, to) => {
+      const share = map[from * n + to] / 255, [[x1, y1], [x2, y2]] = [place(from), place(to)];
+      if (from === to || !share) return;
+      pen.globalAlpha = 0.3 + 0.7 * share;
+      pen.lineWidth = 1 + 15 * share;
+      pen.beginPath();
+      pen.moveTo(x1, y1);
+      pen.lineTo((x1 + x2) / 2, (y1 + y2) / 2);
+      pen.stroke();
+    }));
+    pen.globalAlpha = 1;
+    keys.forEach((label, node) => {
+      const [name, colour, , number] = label.split(" "), [left, top] = place(node);
+      pen.beginPath();
+      pen.arc(left, top, disc, 0, 7);
+      pen.fillStyle = NODES[colour];
+      pen.fill();
+      this.write(`${name} ${number}`, left, top, { size: 14, align: "center", weight: 600, colour: "#fff" });
+      this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center");
+    });
+  }
+
+  // What a query says, and whether that is right.
+  mark(says, isRight, x, y, align) {
+    const colour = isRight === false ? WRONG : isRight ? RIGHT : this.ink;
+    this.write(`${says ?? ""}${isRight === false ? " ✗" : isRight ? " ✓" : ""}`, x, y, { size: 14, weight: 600, align, colour });
+  }
+
   // How wide the longest label is, in letters of that size.
   longest(labels, size) {
     this.pen.font = `${Math.max(size, this.least)}px ${this.font}`;
@@ -99,62 +140,63 @@ class LearningFilm extends Film {
   }
 
   // Where the table of words lies: French words beside its rows, English ones above its columns.
-  table({ queries }, room) {
-    const { keys, frames } = this.data;
-    const beside = this.longest(frames.flatMap((frame) => frame.queries), 13) + 10, above = 0.72 * this.longest(keys, 13) + 16;
-    const rows = Math.max(...this.data.frames.map((frame) => frame.queries.length), keys.length);
-    const size = Math.min((room - beside - 30) / keys.length, 34);
-    return { x: beside, y: HEAD + above, w: size * keys.length, h: size * rows, size, n: queries.length };
+  table({ queries }, room, top) {
+    const { keys, frames } = this.data, slant = 0.72 * this.longest(keys, 14) + 16;
+    const left = this.longest(frames.flatMap((frame) => frame.queries), 14) + 10, beside = Math.max(slant - 20, this.longest(frames.flatMap((frame) => frame.says), 14) + 34);
+    const rows = Math.max(...frames.map((frame) => frame.queries.length), keys.length);
+    const size = Math.min((room - left - beside) / keys.length, 38);
+    return { x: left, y: top + slant, w: size * keys.length, h: size * rows, size, beside, n: queries.length };
   }
 
-  matrix({ x, y, size, w }, { queries }) {
+  matrix({ x, y, size, w }, { queries, says, right }) {
     const { pen, data: { keys } } = this, map = this.maps[this.at];
     keys.forEach((word, column) => {
       pen.save();
       pen.translate(x + (column + 0.5) * size, y - 6);
       pen.rotate(-Math.PI / 4);
-      this.write(word, 0, 0, { size: 13 });
+      this.write(word, 0, 0, { size: 14 });
       pen.restore();
     });
     pen.strokeStyle = "rgba(128,128,128,0.35)";
     pen.strokeRect(x - 0.5, y - 0.5, w + 1, queries.length * size + 1);
     queries.forEach((word, row) => {
-      this.write(word, x - 6, y + (row + 0.5) * size, { size: 13, align: "right" });
+      const middle = y + (row + 0.5) * size;
+      this.write(word, x - 6, middle, { size: 14, align: "right" });
+      this.mark(says[row], right[row], x + w + 8, middle);
       keys.forEach((_, column) => this.cell(x + column * size, y + row * size, size - 1, size - 1, map[row * keys.length + column] / 255));
     });
   }
 
-  curves({ x, y, w, h }, { step, losses: [loss] }) {
-    const { pen, data } = this, frames = data.frames.slice(0, this.at + 1);
-    const across = (batch) => x + (w * batch) / data.n_steps, down = (share) => y + h * (1 - share);
-    this.write(data.title, x, y - 20, { size: 13, weight: 600 });
+  curves({ x, y, w, h }, { step }, letters) {
+    const { pen, data } = this, frames = data.frames.slice(0, this.at + 1), line = 1.3 * letters;
+    const room = this.longest(data.names, 14) + 3.6 * letters, plot = w - room;
+    const across = (batch) => x + (plot * batch) / data.n_steps, down = (share) => y + h * (1 - share);
+    this.write(data.title, x, y - line, { size: 14, weight: 600 });
     for (const share of [0, 0.5, 1]) {
       pen.fillStyle = "rgba(128,128,128,0.3)";
-      pen.fillRect(x, down(share), w, 1);
-      this.write(asPercent(share), x - 5, down(share), { align: "right" });
+      pen.fillRect(x, down(share), plot, 1);
+      this.write(wholePercent(share), x - 5, down(share), { align: "right" });
     }
-    const progress = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
-    this.write(loss === undefined ? progress : `${progress}, loss ${loss.toFixed(2)}`, x, y + h + 16);
-    const ends = data.names.map((name, line) => {
-      pen.strokeStyle = LINES[line];
-      pen.lineWidth = line ? 2 : 3;
+    this.write(`${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`, x, y + h + 16);
+    const ends = data.names.map((name, model) => {
+      pen.strokeStyle = LINES[model];
+      pen.lineWidth = model ? 2 : 4;
       pen.lineJoin = "round";
-      pen.setLineDash(line > 1 ? [3, 5] : []);
+      pen.setLineDash(model > 1 ? [3, 5] : []);
       pen.beginPath();
-      frames.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[line])));
+      frames.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[model])));
       pen.stroke();
-      const share = frames.at(-1).accuracies[line];
-      return { name, share, line, y: down(share) };
+      const share = frames.at(-1).accuracies[model];
+      return { name, share, model, y: down(share) };
     }).sort((a, b) => a.y - b.y);
-    ends.forEach((end, index) => { end.y = Math.min(Math.max(end.y, index ? ends[index - 1].y + 30 : 0), y + h - 8 - 30 * (2 - index)); });
+    ends.forEach((end, index) => { end.label = Math.min(Math.max(end.y, index ? ends[index - 1].label + line : 0), y + h - line * (2 - index)); });
     pen.setLineDash([]);
-    for (const end of ends) {
+    for (const { name, share, model, label } of ends) {
       pen.beginPath();
-      pen.arc(across(step), down(end.share), 4, 0, 7);
-      pen.fillStyle = LINES[end.line];
+      pen.arc(across(step), down(share), 4, 0, 7);
+      pen.fillStyle = LINES[model];
       pen.fill();
-      this.write(asPercent(end.share), x + w + 9, end.y - 6, { colour: LINES[end.line], weight: 600, size: 14 });
-      if (!data.ink || end.line > 1) this.write(end.name, x + w + 9, end.y + 9, { room: 109 });  // the others stand above their maps
+      this.write(`${wholePercent(share)} ${name}`, x + plot + 10, label, { colour: LINES[model], weight: model ? "" : 600, size: 14 });
     }
   }
 }

@@ -19,20 +19,21 @@ def draw_training() -> None:
     screen.choose_lesson()
     last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
     with st.container(key="train_first"):
-        input_column, film = st.columns([1, 2.7], gap="medium")
+        has_pad = screen.LESSON.value == "digits"
+        input_column, film = st.columns([1, 2.7], gap="medium") if has_pad else (st.container(), st.container())
         with input_column:
             inputs, text = screen.draw_input()
-            with st.container(key="train_settings"):
-                screen.change_settings()
+        with input_column if has_pad else st.container(), st.container(key="train_settings"):
+            screen.change_settings()
         training = screen.current_training()
         with film:
-            draw_fragment(screen.draw_learning_with_verdict, training, inputs, text, beat=beat)
+            draw_fragment(screen.draw_learning, training, inputs, text, beat=beat)
     take_along(lambda: offer_files(training))
     page_questions(screen.NAME, None)
 
 
 page_frame(
     screen.NAME,
-    "A small network learns where to look, beside two controls: one with every weight equal, one with no attention.",
+    "**Nobody tells the network where to look.** It learns that from right answers alone; two controls learn beside it.",
 )
 page_body(draw_training)

@@ -24,7 +24,7 @@ from attention_core.live_training.lesson import (
     WITHOUT,
     LiveSettings,
 )
-from attention_core.live_training.live_run import LESSONS, RECORDED_FILE, SCRIPT, Frame, LiveRun, verdict
+from attention_core.live_training.live_run import LESSONS, SCRIPT, Frame, LiveRun, recorded_run, verdict
 from attention_core.live_training.sentences import LENGTHS
 from attention_core.live_training.triples import SINGLE, TripleLesson
 from attention_core.models.match3 import Prediction
@@ -85,7 +85,7 @@ def test_attention_learns_what_equal_weights_cannot():
 
 
 def test_looks_learned_beforehand_stay_and_the_rest_is_learned_sooner():
-    recorded = LiveRun.from_checkpoint(RECORDED_FILE.read_bytes())
+    recorded = recorded_run("digits")
     run = advanced(LiveRun(LiveSettings(broken=BEFOREHAND)), 40)
     again = advanced(LiveRun.from_checkpoint(run.checkpoint()), 61)
     given = small_digits()[1].images[0] / 255
@@ -120,6 +120,7 @@ def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
     look = run.look(run.frames[-1], "ab, A-C bk KL aa xy")
     assert look.answer.startswith("Says A1 B4 ")
     assert look.weights[0].argmax() == 1
+    assert (look.says[1], look.is_right[:2]) == ("4", (None, True)), "A has two neighbours of its colour"
     assert set(np.flatnonzero(look.weights[1])) == {0, 10}, "B sees A and K alone"
     assert not look.weights[3].any()
     assert run.lesson.remark("ab, A-C bk KL aa xy").startswith("No edge leads to D, E, F, G, H, I, J:")
@@ -134,6 +135,7 @@ def test_only_attention_finds_a_misspelt_word_among_words_never_met():
     look = run.look(run.frames[-1], "dcotor river brother")
     assert (look.answer, look.weights.shape) == ("Finds 7, 5, 2", (3, 8))
     assert list(look.weights.argmax(1)) == [2, 6, 7]
+    assert (look.says, look.is_right) == (("7", "5", "2"), (True,) * 3)
     assert "no letters" in run.lesson.remark("river ?!")
     assert run.lesson.remark("river " * 9) == "The first 8 words are looked up."
     assert run.lesson.remark("?! " + "river " * 8).endswith("asks for nothing. The first 8 words are looked up.")
@@ -181,6 +183,7 @@ def test_the_verdict_says_no_more_than_its_numbers(attention, equal, alone, step
     ]
     run = SimpleNamespace(frames=frames, models=dict.fromkeys(names), step=step, n_steps=100, is_done=step == 100)
     assert says in verdict(run)
+    assert verdict(run, 1).startswith("After 5 batches: "), "as it was then"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from attention_core.device import choose_device
 from attention_core.live_training import live_run
 from attention_core.live_training.digits import DigitLesson
 from attention_core.live_training.lesson import EDGES, POSITION, LiveSettings
-from attention_core.live_training.live_run import LESSONS, RECORDED_FILE, LiveRun
+from attention_core.live_training.live_run import LESSONS, RECORDED_FOLDER, LiveRun
 from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
@@ -34,10 +34,16 @@ PAGE = "pages/train/page.py"
 def short(monkeypatch, tmp_path):
     """Trainings of six batches, none of them recorded."""
     monkeypatch.setattr(DigitLesson, "n_steps", 6)
-    monkeypatch.setattr(live_run, "RECORDED_FILE", tmp_path / "training.safetensors")
+    monkeypatch.setattr(live_run, "RECORDED_FOLDER", tmp_path)
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def page(page):
+    """The page with the lesson of digits."""
+    return set_fields(page, set_lesson="digits")
 
 
 def until(stage: TrainingStage, training: Training) -> None:
@@ -62,19 +68,28 @@ def film(page) -> dict:
 
 def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 1200)
-    monkeypatch.setattr(live_run, "RECORDED_FILE", RECORDED_FILE)
+    monkeypatch.setattr(live_run, "RECORDED_FOLDER", RECORDED_FOLDER)
     page = open_page(app, PAGE)
+    nodes = film(page)["frames"]
+    assert (nodes[0]["right"].count(True) < 6, nodes[-1]["right"]) == (True, [True] * 12), "it learns to ask a graph"
+    assert "This run was recorded; press Start for yours: it takes about 8 seconds." in text_of(page)
+    for name in LESSONS.keys() - {"digits"}:
+        set_fields(page, set_lesson=name)
+        assert len(film(page)["frames"]) > 9, name
+        assert "This run was recorded" in text_of(page)
+    set_fields(page, set_lesson="digits")
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
     assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
     attention, equal, _ = film(page)["frames"][-1]["accuracies"]
     assert attention > 0.8
     assert equal < 0.5
-    assert "Reads 3" in film(page)["frames"][-1]["says"]
-    assert "**Attention did the work**" in text_of(page)
+    assert "Reads 3 (>99%)" in film(page)["frames"][-1]["answer"]
+    assert "**Attention did the work**" in film(page)["frames"][-1]["verdict"]
+    assert "too early to tell" in film(page)["frames"][0]["verdict"], "of what is seen"
     assert "This run was recorded; press Start for yours: it takes about 45 seconds." in text_of(page)
     draw_strokes(page, [])
     page.button(key="train_preset_7").click().run()
-    assert "Reads 7" in film(page)["frames"][-1]["says"], "of one's own drawing"
+    assert "Reads 7" in film(page)["frames"][-1]["answer"], "of one's own drawing"
     set_fields(page, set_seed=3)
     assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings have no film yet"
 
@@ -84,7 +99,8 @@ def test_it_trains_and_says_what_attention_is_worth(page):
     assert [frame["step"] for frame in film(page)["frames"]] == [0, 1, 2, 3, 4, 5, 6]
     assert [len(frame["losses"]) for frame in film(page)["frames"]] == [0, 3, 3, 3, 3, 3, 3]
     assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
-    assert re.search(r"\*\*.*ttention.*\*\*\. [\d.]+% right, [\d.]+% with", text_of(page))
+    verdict = film(page)["frames"][-1]["verdict"]
+    assert re.search(r"\*\*.*ttention.*\*\*\. [<>]?\d+% right, [<>]?\d+% with", verdict)
     assert "passed >99% of a gradient at first" in text_of(open_question(page, "sharp"))
     open_question(page, "")
     assert page.button(key="train_start").label == "Train again"
@@ -108,7 +124,7 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     heads = re.findall("<th>(.*?)</th>", html_with(page, 'class="figures"'))
     assert heads[1] == film(page)["title"].lower(), "the same is counted"
     known = [one.answer for looks in page.session_state["train_looks"].values() for one in looks]
-    assert film(page)["frames"][-1]["says"] == known[-1]
+    assert film(page)["frames"][-1]["answer"] == known[-1]
     assert ("of a gradient at first" in text_of(open_question(page, "sharp"))) == (name != "triples")
     open_question(page, "changed")
     seen = WORDINGS["seen"] | LESSON_WORDINGS[name].get("seen", {})
@@ -221,5 +237,6 @@ def test_without_its_data_the_page_says_what_to_do(app, monkeypatch, tmp_path):
 
     monkeypatch.setattr(lessons, "find_file", lambda name: tmp_path)
     lessons.small_digits.cache_clear()
+    app.query_params["lesson"] = "digits"
     assert "digits.npz is not there" in open_page(app, PAGE).error[0].value
     lessons.small_digits.cache_clear()

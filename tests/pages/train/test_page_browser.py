@@ -8,7 +8,7 @@ from tests.support.on_page import settle
 
 
 def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
-    page.goto(f"{app_url}/train")
+    page.goto(f"{app_url}/train?lesson=digits")
     start = page.get_by_role("button", name="Start", exact=True)
     start.wait_for()
     settle(page)
@@ -23,4 +23,5 @@ def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
     last = picture.get_attribute("aria-label")
     film.fill("0")
     expect(picture).to_have_attribute("aria-label", re.compile("^After 0 batches: Reads"))
+    expect(page.locator(".verdict"), "of the picture that is shown").to_contain_text("After 0 batches: It is too early")
     assert not last.startswith("After 0 batches")
