@@ -128,9 +128,9 @@ BEGINNINGS |= {
 """French that translators make of what the first of REMEMBERED begins with -> what it says, in English."""
 
 LAYERED = {
+    "Who helped whom": "Tom helped Mary.",
     "ne … pas": "I don't know where he bought this book.",
     "Who was tired": "The child didn't eat because he was too tired.",
-    "Who helped whom": "Tom helped Mary.",
     "Adjective after noun": "The red car is in front of the house.",
     "Word pieces": "The photographer forgot his camera.",
 }

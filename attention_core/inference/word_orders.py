@@ -89,10 +89,3 @@ def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list
 
     moved = reordered_edits(edited.edits, positions)
     return OrderComparison(positions, states(source.ids, edited.edits), states(reordered_source.ids, moved))
-
-
-def as_bytes(states: list[Tensor]) -> list[bytes]:
-    """Return numbers for a picture, one byte each, 0 to 255 with 0 in the middle, all on one scale."""
-    largest = torch.cat([matrix.flatten() for matrix in states]).abs().quantile(0.98)
-    scaled = (((matrix / largest).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8) for matrix in states)
-    return [matrix.numpy().tobytes() for matrix in scaled]

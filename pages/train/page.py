@@ -34,6 +34,6 @@ def draw_training() -> None:
 
 page_frame(
     screen.NAME,
-    "**Nobody tells the network where to look.** It learns that from right answers alone; two controls learn beside it.",
+    "**Nobody tells the network where to look.** It learns that from right answers; two controls learn beside it.",
 )
 page_body(draw_training)

@@ -118,7 +118,7 @@ def mask_chart(
     """
     n = len(labels)
     cell = max(MIN_CELL, min(MAX_CELL, MATRIX // n))
-    top = 2 * GAP + round(0.7 * _width_of(labels))  # its labels are at an angle
+    top = 2 * GAP + round(0.87 * _width_of(labels))  # its labels are at an angle
     middles, right, bottom = cell * (np.arange(n) + 0.5), LEFT + cell * n, top + cell * n
     behind = [[RowText(name), *texts_of_rows] for name, texts_of_rows in columns.items()]
     words = [word for column in behind for word in column]
@@ -181,7 +181,7 @@ def _mask_chart(width: int, height: int, select: str | None) -> alt.LayerChart:
         squares,
         clickable(cells, select, "row", "col") if select else cells,
         texts("words", space, align="right", limit=LEFT - GAP, **words),
-        texts("above", space, align="left", angle=315, limit=MAX_WIDTH, **words),
+        texts("above", space, align="left", angle=300, limit=MAX_WIDTH, **words),
         texts("behind", space, align="left", fontSize=LETTERS, limit=MAX_WIDTH).encode(color=FILL),
         texts("below", space, fontSize=12, color=TEXT_COLOUR),
     ]

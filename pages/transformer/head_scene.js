@@ -70,6 +70,7 @@ class HeadDrawing extends SceneDrawing {
 class HeadScene extends SceneView {
   constructor(root) {
     super(root);
+    Object.assign(this, { switchTitles: ["", "with your changes"], resetTitle: "undo all changes" });
     this.drawing = new HeadDrawing(this.canvas);
     this.heads = make(root, "div", { class: "heads", role: "group", "aria-label": "Heads" });
     this.heading = make(make(this.heads, "div", "above"), "p");
@@ -94,7 +95,6 @@ class HeadScene extends SceneView {
       this.tell?.({ row: this.row, head: head.join("-") });
     };
     this.drawnHeads = heads;
-    this.note.hidden = heads.isTried;
     this.heading.replaceChildren(`These ${heads.weights.flat().length} of the ${heads.n} heads look most at `, ...this.namedLooks(looks, noun), ".");
     this.kinds.replaceChildren();
     this.grid.replaceChildren();

@@ -33,14 +33,14 @@ UNCHOSEN = -1  # in place of a query: the word that looks hardest at another wor
 QUERY = Field(page.NAME, "query", UNCHOSEN, address="query", parse=whole_number)
 
 
-_FIRST_LOOKS = (
-    (page.CHOSEN.default, 3),  # pas, at ne
+_FIRST_HEADS = (
+    (page.CHOSEN.default, 3),  # Mary, at Tom
+    (page.TransformerHead("decoder", 0, 5), 3),  # pas, at ne
     (page.TransformerHead("decoder", 2, 1), 8),  # il, at enfant
-    (page.TransformerHead("decoder", 2, 0), 3),  # Mary, at Tom
     (page.TransformerHead("cross", 2, 0), 2),  # rouge, at red
     (page.TransformerHead("cross", 2, 2), 1),  # phot, at phot
 )
-FIRST_LOOKS = dict(zip(LAYERED.values(), _FIRST_LOOKS, strict=True))
+FIRST_HEADS = dict(zip(LAYERED.values(), _FIRST_HEADS, strict=True))
 """Example -> the head and the query that show what it is named after."""
 
 
@@ -75,15 +75,15 @@ def weights_row(chosen: ChosenHead, query: int) -> WeightsRow:
     return WeightsRow(page.EDITS, chosen.trace, [query], head.head, name, text, f"{head.label}: ")
 
 
-def choose_first_look() -> None:
+def choose_first_head() -> None:
     """Choose the head and the query of the example that is there; of another sentence the query alone, anew."""
-    page.CHOSEN.value, QUERY.value = FIRST_LOOKS.get(text_field(page.NAME).value, (page.CHOSEN.value, UNCHOSEN))
+    page.CHOSEN.value, QUERY.value = FIRST_HEADS.get(text_field(page.NAME).value, (page.CHOSEN.value, UNCHOSEN))
 
 
 def draw_sentence() -> str | None:
     """Draw the box of the sentence; return the sentence, None where there is none."""
     with st.container(key="experiment_input"):
-        return sentence_box(page.NAME, LAYERED, on_change=QUERY.reset)
+        return sentence_box(page.NAME, LAYERED, on_change=choose_first_head)
 
 
 def draw_reading() -> page.Reading:

@@ -61,7 +61,7 @@ def parse_head(text: str) -> TransformerHead:
 CHOSEN = Field(
     NAME,
     "chosen",
-    TransformerHead("decoder", 0, 5),  # which looks at *ne* before *pas*
+    TransformerHead("decoder", 2, 0),  # which looks at *Tom* before *Mary*
     address="head",
     parse=parse_head,
     text=lambda head: f"{head.attention_name}-{head.head + 1}",

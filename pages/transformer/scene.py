@@ -24,7 +24,6 @@ from ui.computed import cached_computation
 from ui.scene import draw_scene, scene_choice
 from ui.state import BAD_VALUE_ERRORS, component_message
 from ui.translators import translation
-from ui.try_this import TRY_STAGE
 
 MAX_KEYS = 24
 """Keys of a scene; over more, arcs are drawn in its place."""
@@ -132,7 +131,6 @@ def _heads_data(chosen: ChosenHead) -> dict[str, Any]:
             [trace.weights(head, [chosen.query])[0].round(decimals=3).tolist() for head in range(trace.n_heads)]
             for trace in traces
         ],
-        "isTried": bool(TRY_STAGE[page.NAME].value),
     }
 
 

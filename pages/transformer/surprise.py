@@ -1,44 +1,33 @@
-"""The page's surprise: whether a word comes where no head may look at the word that one of them looks at before it."""
+"""The page's surprise: what comes where words stay and their positions alone are exchanged."""
 
-from attention_core import SetWeights
-from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import LAYERED
-from pages.transformer import reading as page
-from pages.transformer.inputs import FIRST_LOOKS, QUERY, chosen_head
-from pages.transformer.scene import answers_at, cross_out
+from pages.transformer.orders import ORDER, french_by_order
+from pages.transformer.reading import EDITS, NAME, Reading
 from ui.try_this import TryThis
 from ui.words import text_field
 
 SENTENCE = next(iter(LAYERED.values()))
-HEAD, ROW = FIRST_LOOKS[SENTENCE]
-NE, PAS = "ne", "pas"  # together they are not
-KEY = 2  # ne, after the start and je
-AS_LIKELY = 0.9  # of its probability, at least
-OPTIONS = ("“pas”, as likely as before", "“pas”, but less likely", "Another word")
+OPTIONS = ("Tom a aidé Mary.", "Mary a aidé Tom.", "Something else")
 
 
-def cross_key_out() -> TryThis:
-    """Return the page's surprise: what comes in place of *pas* where no head of the decoder looks at *ne*."""
+def exchange_positions() -> TryThis:
+    """Return the page's surprise: *Tom helped Mary*, with the position 3 for *Tom* and 1 for *Mary*."""
 
     def act() -> None:
-        text_field(page.NAME).value, page.CHOSEN.value, QUERY.value = SENTENCE, HEAD, ROW
-        page.EDITS.reset()
-        cross_out(chosen_head(page.Reading(SENTENCE, {})), ROW, KEY)
+        text_field(NAME).value = SENTENCE
+        ORDER.reset()
+        EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        cut = {(HEAD.kind, layer): (SetWeights(ROW, ((KEY, 0.0),)),) for layer in range(page.CONFIG.n_layers)}
-        (trained,), (now,) = (answers_at(page.Reading(SENTENCE, edits), [ROW]) for edits in ({}, cut))
-        before, after = ({text: share for text, share, _ in answers}[PAS] for answers in (trained, now))
-        word, probability, _ = now[0]
-        right = 2 if word != PAS else int(after < AS_LIKELY * before)
-        change = f"“{PAS}” goes from {percent(before)} to {percent(after)}"
-        return right, f"Without “{NE}” comes “{word}” ({percent(probability)}); {change}."
+        french = french_by_order(Reading(SENTENCE, {}), with_positions=True)[1]
+        right = OPTIONS.index(french) if french in OPTIONS else len(OPTIONS) - 1
+        return right, f"It says *{french}* A word stands where its number says, not where it is drawn."
 
     return TryThis(
-        f"is “{NE}” needed?",
-        f"After “je {NE} sais”, one head looks most at “{NE}”. What comes if no head of the decoder may look there?",
+        "move only the numbers",
+        "The words stay, and their numbers alone are exchanged: *Tom* 3, *helped* 2, *Mary* 1. What is the French?",
         OPTIONS,
         act,
         outcome,
-        f"{page.NAME}_place",
+        f"{NAME}_place",
     )

@@ -13,9 +13,9 @@ from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
 NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush learning_film hall_corner lecture_notes"
-ONE = "aligned_words next_words token_chips atlas_map vector_plane two_orders judged_words pixel_map"
+ONE = "aligned_words next_words token_chips atlas_map vector_plane judged_words pixel_map"
 COMPONENTS = {
-    **dict.fromkeys(f"{NO_PICTURE} ten_digits party nine_pairs question_box".split(), 0),
+    **dict.fromkeys(f"{NO_PICTURE} ten_digits party nine_pairs question_box word_tiles".split(), 0),
     **dict.fromkeys(
         f"{ONE} moving_step layers scene head_scene table_scene picture_scene pixel_scene photo_scene".split(), 1
     ),

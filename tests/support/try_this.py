@@ -28,7 +28,7 @@ SHOWN = {
     "memory": (".st-key-memory_scene", False, EXAMPLES),
     "matter": (".st-key-matter_scene", False, EXAMPLES),
     "translate": (".st-key-translate_pair", False, EXAMPLES),
-    "transformer": (".st-key-transformer_head_scene", False, EXAMPLES),
+    "transformer": (".st-key-transformer_tiles", False, EXAMPLES),
     "pixels": (".st-key-pixels_ten", False, PRESETS),
     "photograph": (".st-key-photograph_scene", False, EXAMPLES),
     "find": (DIGITS, True, PRESETS),

@@ -405,7 +405,7 @@ export class SceneView extends ScenePlayer {
     const { data, timeline, state, row } = this, { progress, weights, answer } = state;
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
     this.writeTime(this.captionOf(step));
-    const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isChanged = Boolean(this.local) || (this.isEven && !data.isEven);
+    const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isOther = answer && answer.word !== textOf(data.queries[row]), isChanged = Boolean(this.local) || (this.isEven && !data.isEven) || isOther;  // the rest would be of another sentence
     const showsLater = !hasAnswers || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {

@@ -55,7 +55,7 @@ def answer(softmaxes: Softmaxes) -> str:
     over_queries = softmaxes.by_model["over-queries"]
     (n_all, n), (n_before, _) = (next_words.count_right(words) for words in over_queries[1:])
     return (
-        "Each column adds up to 1 then, later rows take part in it, and so the future gets past the mask: "
+        "The future gets past the mask: each column now adds up to 1, so that later words change earlier weights. "
         f"{n_all} of {n} words are right given the whole line, {n_before} without it."
     )
 

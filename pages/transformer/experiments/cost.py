@@ -23,7 +23,8 @@ def draw_input() -> int:
 def answer(n: int) -> str:
     """Say how many pairs there are."""
     return (
-        f"Its pairs: {n} × {n} = {n * n:,}, four times as many at twice the length. But a loop has {n} steps in a row."
+        f"Every piece looks at every piece: {n} × {n} = {n * n:,} pairs, four times as many at twice the length. A "
+        f"recurrent network has no pairs, but {n} steps that wait for each other."
     )
 
 

@@ -1,10 +1,11 @@
 """What does a mask do? A mask is chosen or painted, and small language models foresee the next words under it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.data.next_words import MAX_WORDS, Line
@@ -14,6 +15,7 @@ from pages.transformer import next_words
 from pages.transformer.charts import RowText, mask_chart
 from pages.transformer.reading import NAME
 from ui.chart import clickable, draw_chart
+from ui.layout import section
 from ui.state import Field, between, one_of, single_choice, whole_numbers
 
 TRAINED = {
@@ -21,8 +23,8 @@ TRAINED = {
     "causal": "with a causal mask",
     "tiny-mask": "causal, −1e-9 for −∞",
 }
-MODEL = Field(NAME, "trained", "unmasked", address="trained", parse=one_of(TRAINED))
-MASK = Field(NAME, "mask", "none", address="mask", parse=one_of(MASKS))
+MODEL = Field(NAME, "trained", "causal", address="trained", parse=one_of(TRAINED))
+MASK = Field(NAME, "mask", "causal", address="mask", parse=one_of(MASKS))
 SIZE = Field(NAME, "mask_size", 3, address="size", parse=between(1, 8))
 N = MAX_WORDS + 1  # positions of the longest line
 
@@ -39,16 +41,16 @@ PAINTED = Field(NAME, "painted", list[int], address="painted", parse=_parse_cell
 
 
 class Masked(NamedTuple):
-    """A line under a mask, as a model reads it."""
+    """A line under a mask, as a model reads it, and as the one without a mask does."""
 
     line: Line
     mask: Tensor
     foresight: Foresight
+    unmasked: Foresight
 
-    @property
-    def words(self) -> list[RowText]:
-        """The word that is foreseen at each position."""
-        return next_words.foreseen_words(self.line, self.foresight.probabilities)
+    def foreseen(self, foresight: Foresight) -> list[RowText]:
+        """Return the word that is foreseen at each position."""
+        return next_words.foreseen_words(self.line, foresight.probabilities)
 
 
 def draw_input() -> Masked:
@@ -63,7 +65,8 @@ def draw_input() -> Masked:
         line = _fill(line, SIZE.value)
     mask = _painted(named_mask(mask_name, len(line.ids), SIZE.value))
     st.caption(f"{MASKS[mask_name].format(size=SIZE.value).capitalize()}. Click a cell to hide or show it.")
-    return Masked(line, mask, next_words.foresee(f"next-word-{MODEL.value}", line, mask))
+    unmasked = next_words.foresee("next-word-unmasked", line, torch.ones_like(mask))
+    return Masked(line, mask, next_words.foresee(f"next-word-{MODEL.value}", line, mask), unmasked)
 
 
 def _fill(line: Line, n: int) -> Line:
@@ -82,32 +85,42 @@ def _painted(mask: Tensor) -> Tensor:
 
 
 def answer(masked: Masked) -> str:
-    """Say how many next words can be seen, and how many are foreseen."""
-    n_right, n = next_words.count_right(masked.words)
+    """Say how many next words each network gets right, and why."""
+    (n_right, n), (n_copied, _) = (
+        next_words.count_right(masked.foreseen(foresight)) for foresight in (masked.foresight, masked.unmasked)
+    )
     n_visible = int(masked.mask.diagonal(1)[:n].sum())
+    copies = f"Asked for the next word, a network without a mask looks at it and copies it: {n_copied} of {n} right."
     if MODEL.value == "tiny-mask" and not masked.mask.all():
-        return f"−1e-9 hides nothing: grey cells get weight, too, and {n_right} of {n} next words are foreseen."
-    hides = "Here it hides nothing" if masked.mask.all() else "It hides the grey cells"
-    return f"{hides}: of {n} next words, {n_visible} can be seen, and {n_right} are foreseen."
+        return f"{copies} −1e-9 hides nothing, so this one copies, too: {n_right} of {n}."
+    if n_visible == n:
+        return f"{copies} Here nothing is hidden from the other one either: {n_right} of {n}."
+    leaves = f"leaves {n_visible} of them in sight" if n_visible else "hides it, so the network has to guess"
+    return f"{copies} The mask {leaves}: {n_right} of {n}."
 
 
 def draw(masked: Masked) -> None:
-    """Draw the mask with its weights and what comes out of each row, beside figures on new sentences."""
-    chart = mask_chart(
-        masked.line.labels,
-        to_array(masked.mask),
-        to_array(next_words.mean_weights(masked.foresight)),
-        {"next word": masked.words},
-        select="cell",
-    )
-    left, right = st.columns([1.4, 1], gap="large")
-    alt = "Which keys each word may attend to, and its next word; click a cell"
+    """Draw the weights without a mask and with it, what comes out of each row, and figures on new sentences."""
+    left, right = next_words.two_containers(len(masked.line.labels))
+    _draw_cells(left, "Without a mask", masked, masked.unmasked, torch.ones_like(masked.mask))
     key = f"transformer_mask_cells_{len(PAINTED.value) % 2}"  # another one each time: a cell can be clicked again
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
-    draw_chart(chart, width="content", alt=alt, container=left, **clicks)
-    with right:
-        start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
-        next_words.draw_figures(TRAINED, start)
+    _draw_cells(right, "With the mask: grey cells are hidden", masked, masked.foresight, masked.mask, **clicks)
+    start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
+    next_words.draw_figures(TRAINED, start)
+
+
+def _draw_cells(
+    container: DeltaGenerator, title: str, masked: Masked, foresight: Foresight, mask: Tensor, **clicks: Any
+) -> None:
+    """Draw which keys each word may attend to, its weights, and the next word that is foreseen."""
+    words, weights = {"next word": masked.foreseen(foresight)}, to_array(next_words.mean_weights(foresight))
+    select = "cell" if clicks else None
+    chart = mask_chart(masked.line.labels, to_array(mask), weights, words, select=select)
+    with container:
+        section(title)
+    settings = clicks or {"key": "transformer_unmasked_cells"}
+    draw_chart(chart, width="content", alt=f"{title}: weights, and the next word", container=container, **settings)
 
 
 def _toggle(row: int, col: int) -> None:

@@ -1,4 +1,4 @@
-"""Is order lost without positions? A sentence and its words the other way round, with a mask and without one."""
+"""Can a mask replace positions? A sentence and its words the other way round, with a mask and without one."""
 
 from typing import NamedTuple
 
@@ -41,8 +41,8 @@ def answer(orders: Orders) -> str:
         return "These words have no other order. Type some more."
     changed = percent(float(orders.changes["causal"][-1, -1]))
     return (
-        "Without a mask, yes. With one, no, even without positions: behind layer 2 the numbers of the last word differ "
-        f"by {changed}."
+        "In part. No word has a position here, and without a mask both orders give each word the same numbers. Under a "
+        f"causal mask a word sees those before it alone: behind layer 2 the last word's numbers differ by {changed}."
     )
 
 

@@ -22,7 +22,10 @@ def draw_input() -> None:
 
 def answer(_: None) -> str:
     """Say what is added."""
-    return "Waves are added to its vector, fast and slow ones. Of two positions, only their distance counts."
+    return (
+        "Each position has a pattern of slow and fast waves, which is added to the word's vector. Between two patterns "
+        "only their distance counts."
+    )
 
 
 def draw(_: None) -> None:

@@ -7,7 +7,6 @@ import torch
 from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, drop_heads
 from attention_core.inference.translation import explain_layers, piece_probabilities, read_source, translation_of
 from attention_core.inference.word_orders import (
-    as_bytes,
     compare_orders,
     movable_words,
     reordered,
@@ -96,12 +95,6 @@ def test_a_decoder_s_edits_leave_out_keys_that_are_not_there_yet(model, source):
     whole = model(source.ids[None], fed, edits=edits).logits
     torch.testing.assert_close(torch.cat(logits, 1), whole, rtol=0, atol=1e-5)
     assert not torch.allclose(whole, model(source.ids[None], fed).logits)
-
-
-def test_numbers_become_bytes_on_one_scale_around_the_middle():
-    one, other = as_bytes([torch.tensor([[-1.0, 0.0, 1.0]]), torch.tensor([[0.5, 1.0]])])
-    assert (list(one)[1], one[0] < 10, one[2] > 245) == (128, True, True)
-    assert other[1] == one[2]
 
 
 def test_a_shuffle_keeps_pieces_together_and_is_never_the_order_as_typed():

@@ -21,8 +21,8 @@ def mask(visit):
 
 
 def cells(page) -> np.ndarray:
-    """Return which cells of the first matrix are open, (n, n)."""
-    frame = next(frame for frame in frames(page) if "key" in frame)
+    """Return which cells of the matrix under the mask are open, (n, n)."""
+    frame = [frame for frame in frames(page) if "key" in frame][-1]
     n = frame["row"].max() + 1
     return (frame["fill"] != "#747b86").to_numpy().reshape(n, n)
 
@@ -38,16 +38,20 @@ def n_right(words: list[str]) -> int:
 
 
 def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
-    assert "Here it hides nothing: of 4 next words, 4 can be seen, and 4 are foreseen" in text_of(mask)
+    (copied,), (guessed,) = texts_behind(mask)
+    assert copied == ["next word", "tom ✓", "helped ✓", "mary ✓", ". ✓", copied[-1]]
+    right = n_right(guessed)
+    assert right < 3
+    assert f"it: 4 of 4 right. The mask hides it, so the network has to guess: {right} of 4." in text_of(mask)
+    set_fields(mask, trained="unmasked", mask="none")
+    assert "4 of 4 right. Here nothing is hidden from the other one either: 4 of 4." in text_of(mask)
     assert cells(mask).all()
-    (words,) = texts_behind(mask)[0]
-    assert words == ["next word", "tom ✓", "helped ✓", "mary ✓", ". ✓", words[-1]]
     set_fields(mask, mask="causal")
-    assert "It hides the grey cells: of 4 next words, 0 can be seen, and 0 are foreseen" in text_of(mask)
-    assert n_right(texts_behind(mask)[0][0]) == 0
+    assert "has to guess: 0 of 4" in text_of(mask)
+    assert n_right(texts_behind(mask)[-1][0]) == 0
     set_fields(mask, trained="tiny-mask")
-    assert "−1e-9 hides nothing: grey cells get weight, too, and 4 of 4" in text_of(mask)
-    (squares,) = (frame for frame in frames(mask) if set(frame) == {"left", "right", "top", "bottom"})
+    assert "−1e-9 hides nothing, so this one copies, too: 4 of 4" in text_of(mask)
+    squares = [frame for frame in frames(mask) if set(frame) == {"left", "right", "top", "bottom"}][-1]
     assert (squares["right"] > squares["left"] + 2).all(), "weight in grey cells, too"
     for variant in ("unmasked", "causal", "tiny-mask"):
         figures = read_card(f"next-word-{variant}")["test"]
@@ -70,7 +74,7 @@ def test_cells_are_painted_and_another_mask_forgets_them(mask):
     open_cells = cells(mask)
     assert open_cells[0, 1]
     assert not open_cells[2, 0]
-    assert "1 can be seen" in text_of(mask)
+    assert "leaves 1 of them in sight" in text_of(mask)
     mask.segmented_control(key=f"{NAME}_mask").set_value("prefix").run()
     assert mask.session_state[f"{NAME}_painted"] == []
 

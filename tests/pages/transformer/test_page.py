@@ -45,17 +45,14 @@ def typed(page, text):
     return settled(page)
 
 
-def orders(page) -> dict:
-    """Return what the experiment draws of the two orders; it is opened."""
-    open_question(page, "shuffle")
-    return next(
-        json.loads(each.proto.json) for each in page.get("bidi_component") if "two_orders" in each.proto.component_name
-    )
+def tiles(page) -> dict:
+    """Return what the hero draws of the words and the French of both orders."""
+    return tools.data_of(open_question(page, ""), f"{NAME}_tiles")
 
 
 def french(page) -> list[list[str]]:
     """Return the French of both orders, without positions and with them."""
-    return [way["french"] for way in orders(page)["ways"]]
+    return tiles(page)["french"]
 
 
 def choose_kind(page, kind):
@@ -93,7 +90,7 @@ def test_layer_and_head_are_in_the_address_and_the_kind_decides_who_asks_whom(pa
     assert asked["cross"].startswith("Each French piece asks all English")
 
 
-@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 1, head 6")])
+@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
     assert shown in text_of(open_question(open_page(app, PAGE), "heads"))
@@ -164,50 +161,30 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     assert text_of(page).count("Not applied: it was made for another input") == 2
 
 
-def test_only_positions_tell_orders_apart_and_a_button_gives_one_that_is_not_there(page):
-    typed(page, LAYERED["Who helped whom"])
+def test_only_positions_tell_orders_apart(page):
     assert french(page) == [["Tom a aidé Mary."] * 2, ["Tom a aidé Mary.", "Mary a aidé Tom."]]
-    without, with_positions = (way["changed"] for way in orders(page)["ways"])
-    assert max(without) < 1e-4
-    assert max(with_positions) > 0.5
-    assert [way["same"] for way in orders(page)["ways"]] == [True, False]
+    assert tiles(page)["words"] == ["Tom", "helped", "Mary", "."]
+    page.session_state[f"{NAME}_order"] = [1, 0, 2]
+    assert tiles(settled(page))["order"] == [1, 0, 2]
+    assert page.query_params["words"] in ("1.0.2", ["1.0.2"])
     typed(page, LAYERED["Adjective after noun"])
-    before = orders(page)["order"]
-    assert page.button(key=f"{NAME}_reverse").disabled, "it is reversed"
-    page.button(key=f"{NAME}_shuffle").click()
-    assert orders(settled(page))["order"] != before
-    page.button(key=f"{NAME}_reverse").click()
-    assert orders(settled(page))["order"] == before
-    for text in ("Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""):
-        page.text_input(key=TEXT).set_value(text).run()
-        for name in ("shuffle", "reverse") * 3:
-            before = orders(page)["order"] if text else []
-            if not text or (button := page.button(key=f"{NAME}_{name}")).disabled:
-                continue
-            button.click()
-            drawn = orders(settled(page))
-            words = [drawn["labels"][place] for place in drawn["order"]]
-            assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
-        assert not text or page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
+    assert tiles(page)["order"] == [*range(9)][::-1], "the order of another sentence fits no more"
 
 
 @pytest.mark.parametrize(
-    ("text", "order", "verdicts"),
+    ("text", "words", "order"),
     [
-        ("Tom helped Mary.", "reversed-0", ["the order is lost", "each order, its own French"]),
-        ("I love you.", "shuffled-2", ["the order is lost", "other numbers, the same French"]),
-        ("Hello.", "shuffled-0", ["no other order"] * 2),
-        ("no no no", "reversed-0", ["no other order"] * 2),
-        ("Привет, мир!", "reversed-0", ["the order is lost", "each order, its own French"]),
+        ("I love you.", "1.2.0", [1, 2, 0]),
+        ("I love you.", "shuffled-2", [2, 1, 0]),
+        ("Hello.", "0", [0]),
+        ("no no no", "2.1.0", [0, 1, 2]),
+        ("Привет, мир!", "", [1, 0]),
     ],
 )
-def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text, order, verdicts):
-    ways = orders(visit(NAME, text=text, order=order))["ways"]
-    assert [way["verdict"] for way in ways] == verdicts
-    for way in ways:
-        is_same_french = way["french"][0] == way["french"][1]
-        assert (max(way["changed"]) < 1e-3) == (way["verdict"] in ("the order is lost", "no other order"))
-        assert is_same_french == (way["verdict"] != "each order, its own French")
+def test_words_have_the_order_of_the_address_where_it_fits_and_changes_anything(visit, text, words, order):
+    data = tiles(visit(NAME, text=text, words=words))
+    assert data["order"] == order
+    assert data["french"][0][0] == data["french"][0][1], "without positions orders are the same"
 
 
 def test_words_tell_of_the_number_that_was_clicked(page):
@@ -227,7 +204,8 @@ def test_words_tell_of_the_number_that_was_clicked(page):
 
 
 def scene(page) -> dict:
-    return tools.data_of(page, f"{NAME}_head_scene")
+    """Return what the experiment draws of a head; it is opened."""
+    return tools.data_of(open_question(page, "head"), f"{NAME}_head_scene")
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -258,28 +236,21 @@ def test_whole_french_words_have_their_english_below_and_pieces_of_words_none(vi
     assert "glosses" not in scene(visit(NAME, head="encoder-1-1"))
 
 
-def test_page_opens_on_ne_before_pas(page):
-    data = scene(page)
-    weights = data["weights"][data["query"]]
-    assert (data["queries"][data["query"]], data["keys"][weights.index(max(weights))]) == ("pas", "ne")
-
-
 def test_an_example_brings_its_head_and_the_query_that_it_is_named_after(page):
-    choose_kind(page, "cross")
-    seen = []
+    seen, _ = [], open_question(choose_kind(page, "cross"), "head")
     for number in (1, 2, 3, 4, 0):
         page.button(key=f"{NAME}_example_{number}").click()
         data = scene(settled(page))
         weights = data["weights"][data["query"]]
         seen.append((data["queries"][data["query"]], data["keys"][weights.index(max(weights))]))
-    assert seen == [("il", "enfant"), ("Mary", "Tom"), ("rouge", "red"), ("phot", "phot"), ("pas", "ne")]
+    assert seen == [("pas", "ne"), ("il", "enfant"), ("rouge", "red"), ("phot", "phot"), ("Mary", "Tom")]
     choose_kind(page, "encoder")
     typed(page, "The dog bit the man.")
     assert scene(page)["heads"]["chosen"][0] == "encoder"
 
 
 def test_over_many_pieces_arcs_stand_in_the_scene_s_place(visit):
-    page = visit(NAME, head="encoder-1-1", text="the red car and " * 8)
+    page = open_question(visit(NAME, head="encoder-1-1", text="the red car and " * 8), "head")
     assert tools.data_of(page, f"{NAME}_words")
     assert not page.error
 
@@ -319,19 +290,16 @@ def test_a_sentence_begins_at_a_word_that_looks_at_another_one(visit, text, head
         assert key != query
 
 
-def test_the_surprise_takes_a_word_from_all_heads_of_the_decoder_and_another_one_comes(page):
+def test_the_surprise_exchanges_positions_alone_and_the_french_follows_them(page):
     typed(page, "The dog bit the man.")
     page.button(key=f"{NAME}_try").click()
-    settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(0)
     settled(page)
-    assert page.text_input(key=TEXT).value == LAYERED["ne … pas"]
-    data = scene(page)
-    row, ne = data["queries"].index("pas"), data["keys"].index("ne")
-    assert (data["query"], data["cut"][row], data["heads"]["cut"][row]) == (row, [ne], [ne])
-    (word, share, is_said), *others = data["answers"][row]
-    assert (word, is_said) == ("où", False)
-    assert not any(said for _, _, said in others), "what was said as trained is not said now"
-    assert f"**Not so:** Without “ne” comes “où” ({share:.0%})" in page.info[0].value
+    assert (tiles(page)["tried"], tiles(page)["french"][1][0]) == ("ask", "Tom a aidé Mary.")
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(0)
+    settled(page)
+    assert page.text_input(key=TEXT).value == LAYERED["Who helped whom"]
+    assert tiles(page)["tried"] == "answered"
+    assert "**Not so:** It says *Mary a aidé Tom.*" in page.info[0].value
 
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):

@@ -32,13 +32,14 @@ def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     visitor.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
     visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
-    visitor.get_by_role("button", name="Inside a transformer").click()
+    visitor.get_by_role("button", name="What does one head do?").click()
     words = visitor.locator(".words .query")
     expect(words.nth(1)).to_have_text("dog")
     settle(visitor)
     words.nth(4).click()
     settle(visitor)
     expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
+    visitor.get_by_role("button", name="Inside a transformer").click()
     visitor.get_by_role("radio", name="Weights").click()
     visitor.wait_for_url(re.compile(r"step=weights"))
     settle(visitor)
@@ -65,20 +66,20 @@ def test_every_experiment_fits_a_phone(visitor, app_url):
 
 
 def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
-    page = visit(f"{app_url}/transformer?text=Tom+helped+Mary.&question=mask")
+    page = visit(f"{app_url}/transformer?question=mask&mask=none")
     chart = page.locator("[class*=st-key-transformer_mask_cells] svg.marks")
     chart.wait_for()
-    page.get_by_text("4 can be seen, and 4 are foreseen").wait_for()
+    page.get_by_text("nothing is hidden from the other one").wait_for()
     settle(page)
-    for n_visible in (3, 4):
+    for says in ("leaves 3 of them in sight", "nothing is hidden"):
         box = chart.bounding_box()
         page.mouse.click(box["x"] + box["width"] * CELL[0], box["y"] + box["height"] * CELL[1])
-        page.get_by_text(f"of 4 next words, {n_visible} can be seen").wait_for()
+        page.get_by_text(says).wait_for()
         settle(page)
 
 
 def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_out(visit, app_url):
-    page = visit(f"{app_url}/transformer?head=decoder-3-2&text={quote(LAYERED['Who was tired'])}")
+    page = visit(f"{app_url}/transformer?question=head&head=decoder-3-2&text={quote(LAYERED['Who was tired'])}")
     say, child = page.locator(".scene .say"), page.locator("button.key", has_text="enfant")
     expect(say).to_contain_text("This head looks most at “enfant”. All 54 heads together say il (92%)")
     expect(page.locator(".key.masked").first).to_have_text("il")
@@ -89,7 +90,7 @@ def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_
         "Cross-attention also reads the English."
     )
     page.get_by_text("Its attention is changed.").wait_for()
-    for action in (child, child, page.get_by_role("button", name="as learned")):
+    for action in (child, child, page.get_by_role("button", name="undo all changes")):
         settle(page)
         action.click()
     expect(say).to_contain_text("This head looks most at “enfant”")
@@ -97,13 +98,35 @@ def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_
     page.get_by_role("button", name="layer 1, head 1:").click()
     page.wait_for_url(re.compile("head=decoder-1-1"))
     settle(page)
-    page.get_by_role("button", name="Try this").click()
-    page.get_by_role("radio", name="Another word").click()
+    page.get_by_role("button", name="ne … pas").click()
+    expect(page.locator(".grid [aria-pressed=true]")).to_have_text("ne")
+    settle(page)
+    page.locator("button.key", has_text="ne").click()
     expect(say).to_contain_text("Without “ne” in all 18 heads of the decoder, all 54 heads together say où")
-    expect(page.locator(".grid [aria-pressed=true]")).to_have_text("je")
-    expect(page.locator(".heads p")).to_have_text("These 18 of the 54 heads look most at 2 different words or (start).")
+    expect(page.locator(".query.blank"), "what came after another word is not written").to_have_count(7)
     page.get_by_role("button", name="scores").click()
     expect(page.locator(".heads")).to_be_hidden()
     page.get_by_role("button", name="says").click()
     expect(page.locator(".heads")).to_be_visible()
+    assert_fits(page)
+
+
+def test_words_are_swapped_numbered_and_dragged_and_only_then_the_french_follows(visit, app_url):
+    page = visit(f"{app_url}/transformer")
+    say, said, numbers = page.locator(".say"), page.locator(".french"), page.locator(".tile small")
+    expect(say).to_contain_text("the French stands still", timeout=30_000)
+    expect(page.locator(".tiles")).to_have_text("MaryhelpedTom.")
+    expect(said).to_have_text("Tom a aidé Mary.")
+    expect(numbers).to_have_text(["1", "2", "3"], timeout=15_000)
+    expect(said).to_have_text("Mary a aidé Tom.")
+    page.get_by_role("switch").click()
+    expect(said).to_have_text("Tom a aidé Mary.")
+    page.get_by_role("switch").click()
+    page.get_by_role("button", name="Put the words into the other order").click()
+    expect(page.locator(".tiles")).to_have_text("Tom1helped2Mary3.")
+    settle(page)
+    page.locator(".tile").nth(0).drag_to(page.locator(".tile").nth(1))
+    page.wait_for_url(re.compile(r"words=1\.0\.2"))
+    expect(page.locator(".tiles")).to_have_text("helped1Tom2Mary3.")
+    expect(said).not_to_have_text("…")
     assert_fits(page)

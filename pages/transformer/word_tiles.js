@@ -1,0 +1,154 @@
+// Words as tiles that change places, and the French that comes of their order: first without positions, then with them. The
+// story plays once, then it belongs to the visitor: tiles are dragged onto each other, or moved with the arrow keys.
+import { arrowOf, boxOf, create, dragged, isNew, make, pointIn, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
+
+const MOVE = 1200, TURN = 600, SWAPS_AT = 1600, NUMBERS_AT = 5600, RISE = 60;  // milliseconds, and pixels that a tile flies high
+const LETTER = 0.56, AROUND = 1.75;  // widths of a letter and of what is around a word, in letters' sizes
+
+const swapped = (order, a, b) => order.map((word) => (word === order[a] ? order[b] : word === order[b] ? order[a] : word));
+
+class WordTiles {
+  constructor(root) {
+    this.root = root;
+    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.tiles = make(root, "div", { class: "tiles", role: "group", "aria-label": "English words" });
+    this.french = make(root, "p", { class: "french", lang: "fr" });
+    this.other = make(root, "p", "other");
+    const bar = make(root, "div", "bar");
+    this.swap = make(bar, "button", { "aria-label": "Put the words into the other order" }, "⇄ Change the order");
+    this.switch = make(bar, "button", { role: "switch" }, "Give each word its position");
+    this.swap.onclick = () => this.arrange(this.isTyped ? this.data.order : this.typed);
+    this.switch.onclick = () => this.number(!this.hasNumbers);
+  }
+
+  get typed() { return this.data.order.map((_, word) => word); }
+
+  get isTyped() { return String(this.order) === String(this.typed); }
+
+  adopt(data, tell) {
+    this.tell = tell;
+    if (!isNew(this, data)) return;
+    const before = this.data, hasNewWords = String(before?.words) !== String(data.words), wasTried = before?.tried;
+    this.data = data;
+    if (hasNewWords) this.build();
+    if (data.tried || wasTried) this.rest(this.typed, true);
+    else if (hasNewWords && this.hasOrders && !before && !wantsLessMotion()) this.play();
+    else if (hasNewWords) this.rest(before ? this.typed : data.order, true);
+    this.write();
+  }
+
+  get hasOrders() { return String(this.data.order) !== String(this.typed); }
+
+  // The words in the typed order, a tile each; a mark at the end is none.
+  build() {
+    const { words, order } = this.data, letters = words.join("").length;
+    this.tiles.style.setProperty("--em", LETTER * letters + AROUND * words.length);
+    this.tiles.replaceChildren();
+    this.order = this.typed;
+    this.nodes = order.map((_, word) => this.tile(words[word], word));
+    if (words.length > order.length) make(this.tiles, "span", "mark", words.at(-1));
+  }
+
+  tile(text, word) {
+    const node = make(this.tiles, "button", "tile");
+    make(node, "span", "", text);
+    make(node, "small", "");
+    let from = [0, 0];
+    const at = () => this.order.indexOf(word), go = (to) => { if (to !== at() && this.order[to] !== undefined) this.arrange(swapped(this.order, at(), to)); };
+    dragged(node, {
+      begin: (event) => { from = pointIn(this.root, event); },
+      go: (event) => {
+        const [x, y] = pointIn(this.root, event);
+        node.style.translate = `${x - from[0]}px ${y - from[1]}px`;
+        node.classList.add("held");
+      },
+      end: () => {
+        const box = boxOf(node), middle = box.x + box.width / 2, isIn = (other) => { const { x, y, width, height } = boxOf(other); return other !== node && middle > x && middle < x + width && box.y < y + height && box.y + box.height > y; };
+        node.classList.remove("held");
+        const onto = this.nodes.findIndex(isIn);
+        this.heldFrom = [node, box];
+        node.style.translate = "";
+        if (onto >= 0) go(this.order.indexOf(onto));
+        this.heldFrom = null;
+      },
+    });
+    node.onkeydown = (event) => { if (["ArrowLeft", "ArrowRight"].includes(event.key)) go(at() + arrowOf(event)[0]); };
+    return node;
+  }
+
+  // What the network cannot tell without positions, then what it can with them.
+  play() {
+    this.rest(this.typed, false);
+    const story = (this.story = {}), later = (wait, tell) => setTimeout(() => { if (this.story === story && this.root.isConnected) tell(); }, wait);
+    later(SWAPS_AT, () => this.arrange(this.data.order, story));
+    later(NUMBERS_AT, () => this.number(true, story));
+  }
+
+  rest(order, hasNumbers) {
+    Object.assign(this, { story: null, order, hasNumbers });
+    this.place();
+  }
+
+  place() { this.tiles.prepend(...this.order.map((word) => this.nodes[word])); }
+
+  // Tiles fly to their new places; an order that Python has not read yet is told.
+  arrange(order, story = null) {
+    const boxes = new Map(this.nodes.map((node) => [node, boxOf(node)]));
+    if (this.heldFrom) boxes.set(...this.heldFrom);
+    Object.assign(this, { story, order });
+    const focused = this.root.getRootNode().activeElement;
+    this.place();
+    focused?.focus?.({ preventScroll: true });
+    if (!wantsLessMotion()) for (const [node, start] of boxes) {
+      const end = boxOf(node), [x, y] = [start.x - end.x, start.y - end.y];
+      if (!x && !y) continue;
+      const frames = [`${x}px ${y}px`, `${x / 2}px ${y / 2 + (x > 0 ? -RISE : RISE)}px`, "0px 0px"].map((translate) => ({ translate }));
+      node.animate(frames, { duration: MOVE, easing: "ease-in-out" });
+    }
+    if (!this.isTyped && String(order) !== String(this.data.order)) this.tell({ order });
+    this.write();
+  }
+
+  number(hasNumbers, story = null) {
+    Object.assign(this, { story, hasNumbers });
+    this.write();
+  }
+
+  // The French of what is drawn, by whether words have their positions; undefined where Python has not said it yet.
+  frenchOf(hasNumbers) {
+    const { french, order, tried } = this.data, isSecond = tried === "answered" || (!this.isTyped && String(this.order) === String(order));
+    return isSecond || this.isTyped ? french[Number(hasNumbers)][Number(isSecond)] : undefined;
+  }
+
+  write() {
+    const { data, hasNumbers } = this, places = data.tried === "answered" ? data.order : this.order, french = this.frenchOf(hasNumbers), without = this.frenchOf(false);
+    this.nodes.forEach((node, word) => {
+      const place = places.indexOf(word) + 1;
+      node.lastChild.textContent = hasNumbers ? place : "";
+      set(node, { "aria-label": `${data.words[word]}${hasNumbers ? `, position ${place}` : ""}; the arrow keys move it` });
+    });
+    if (this.french.textContent !== (french ?? "…")) {
+      this.french.textContent = french ?? "…";
+      if (!wantsLessMotion()) this.french.animate([{ transform: "rotateX(90deg)" }, { transform: "none" }], { duration: TURN, easing: "ease-out" });
+    }
+    const isContrast = hasNumbers && without !== french && !data.tried;
+    this.other.replaceChildren(...(isContrast ? [`without positions${this.isTyped ? "" : ", still"}: `, create("i", { lang: "fr", textContent: without })] : [""]));
+    this.tiles.classList.toggle("numbered", hasNumbers);
+    set(this.switch, { "aria-checked": hasNumbers });
+    Object.assign(this.swap, { disabled: !this.hasOrders || Boolean(data.tried) });
+    this.switch.disabled = Boolean(data.tried);
+    writeMarked(this.say, this.sentence(french));
+  }
+
+  sentence(french) {
+    const { data: { tried, french: [, [typed]] }, hasNumbers, hasOrders, isTyped } = this;
+    if (!hasOrders) return "These words have **no other order**. Type some more.";
+    if (tried === "answered") return "The words stand still, **their numbers have changed places**: the French follows the numbers.";
+    if (!hasNumbers) return isTyped ? "Attention weighs all words at once: **it does not see which comes first**." : "The words have changed places, but **the French stands still**: without positions, attention cannot tell.";
+    if (isTyped) return "Each word carries **the number of its position**.";
+    return french === typed ? "Each word carries **the number of its position**, and the French is the same." : "Each word carries **the number of its position**: now the French follows the words.";
+  }
+}
+
+export default shownBy(WordTiles, "chosen");
