@@ -71,7 +71,7 @@ def answer(divisions: dict[str, Division]) -> str:
     """Say of what, and what the others do to the largest weight."""
     right, wide, none = (percent(_mean_largest(division)) for division in divisions.values())
     return (
-        f"Of one head's query and key, which have dₖ = {D_K} numbers. Divided by √{CONFIG.d_model}, of the whole model, a "
+        f"Of one head's query and key, which have dₖ = {D_K} numbers. Divided by √{CONFIG.d_model}, of the model, a "
         f"word's largest weight falls from {right} to {wide} on average; divided by nothing, it grows to {none}."
     )
 
