@@ -1,8 +1,7 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
-import { bytesOf, clamp, make, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, bytesOf, clamp, make, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js";
-import { wholePercent } from "../../attention_core/attention/view/scene_drawing.js";
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
@@ -175,7 +174,7 @@ class LearningFilm extends Film {
     for (const share of [0, 0.5, 1]) {
       pen.fillStyle = "rgba(128,128,128,0.3)";
       pen.fillRect(x, down(share), plot, 1);
-      this.write(wholePercent(share), x - 5, down(share), { align: "right" });
+      this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
     this.write(`${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`, x, y + h + 16);
     const ends = data.names.map((name, model) => {
@@ -196,7 +195,7 @@ class LearningFilm extends Film {
       pen.arc(across(step), down(share), 4, 0, 7);
       pen.fillStyle = LINES[model];
       pen.fill();
-      this.write(`${wholePercent(share)} ${name}`, x + plot + 10, label, { colour: LINES[model], weight: model ? "" : 600, size: 14 });
+      this.write(`${asPercent(share)} ${name}`, x + plot + 10, label, { colour: LINES[model], weight: model ? "" : 600, size: 14 });
     }
   }
 }
