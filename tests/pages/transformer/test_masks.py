@@ -118,7 +118,7 @@ def test_under_a_mask_two_layers_tell_orders_apart_without_positions(visit):
     assert without[0][1:] == without[1][1:] == ["0%"] * 5
     assert masked[0][-1] == "0%"
     assert masked[1][-1] == "19%"
-    assert "behind layer 2 the numbers of the last word differ by 19%" in text_of(page)
+    assert "behind layer 2 the last word's numbers differ by 19%" in text_of(page)
     page.text_input(key=f"{NAME}_text").set_value("no no no").run()
     assert "no other order" in text_of(page)
 
