@@ -400,12 +400,15 @@ export class SceneView extends ScenePlayer {
 
   captionOf(step) { return captionOf(step, { ...this.data, keys: this.names }, this.state); }
 
+  // Whether another word comes than the sentence has: its rest would then be of another sentence.
+  get saysOther() { return Boolean(this.state.answer) && this.state.answer.word !== textOf(this.data.queries[this.row]); }
+
   // Words, caption and controls follow what is drawn; only what changes is written.
   write() {
     const { data, timeline, state, row } = this, { progress, weights, answer } = state;
     const index = timeline.indexAt(this.time), step = timeline.steps[index].name;
     this.writeTime(this.captionOf(step));
-    const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isOther = answer && answer.word !== textOf(data.queries[row]), isChanged = Boolean(this.local) || (this.isEven && !data.isEven) || isOther;  // the rest would be of another sentence
+    const isSaid = progress.say > 0.5, hasAnswers = Boolean(data.answers), isChanged = Boolean(this.local) || (this.isEven && !data.isEven) || this.saysOther;
     const showsLater = !hasAnswers || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
@@ -433,7 +436,7 @@ export class SceneView extends ScenePlayer {
   writeKey(node, at, isVector) {
     const { data, state } = this, { weights, progress } = state, isCut = !isVector && (this.local ? this.local.key === at && this.local.weight <= 0 : state.cut.includes(at));
     const isLost = isVector && progress.lost > 0.5 && data.vector?.lost.includes(at);
-    const isMasked = state.hidden[at] && !isCut, isBlank = isMasked && data.hasLaterKeys && progress.say <= 0.5;
+    const isMasked = state.hidden[at] && !isCut, isBlank = isMasked && data.hasLaterKeys && (progress.say <= 0.5 || this.saysOther);
     node.className = ["key", isCut && "cut", isLost && "lost", !isVector && progress.divide > 0.5 && weights[at] > 0.3 && "strong", isBlank ? "blank" : isMasked && "masked"].filter(Boolean).join(" ");
     if (!this.canChange) return;
     const numbers = isVector ? "" : `, score ${state.hidden[at] ? "none" : state.scores[at].toFixed(2)}, weight ${asPercent(weights[at])}`;
