@@ -21,7 +21,7 @@ def show_party() -> None:
         st.markdown(screen.rule(numbers, query))
         screen.draw_party(party.traces, numbers, query)
     try_this(screen.NAME, screen.surprise(numbers, party.traces))
-    with st.container(key="desk_groups_numbers"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="desk_groups_numbers"):
         screen.choose_query(numbers)
         screen.type_numbers()
     page_questions(screen.NAME, lambda: draw_numbers(party), players=(screen.STEPS,))
