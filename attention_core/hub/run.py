@@ -100,7 +100,7 @@ def text_inputs(
         inputs,
         tokens=readable(pretrained.tokenizer, ids),
         target_tokens=readable(pretrained.tokenizer, target_ids) if target_ids else (),
-        special=frozenset(special | ({0} if pretrained.kind is ModelKind.DECODER else set())),
+        special=frozenset(special),
         notes=tuple(notes),
     )
 
@@ -206,7 +206,7 @@ class ModelRun:
     tokens: tuple[str, ...]  # of the only or the encoder's input; for vision what stands before the patches, and these
     target_tokens: tuple[str, ...] = ()  # of the decoder of an encoder-decoder
     special: frozenset[int] = frozenset()
-    """positions in tokens that are no words: [CLS], [SEP], the first token, what stands before patches"""
+    """positions in tokens that are no words: [CLS], [SEP], what stands before patches"""
     logits: Tensor | None = field(default=None, repr=False)
     """(n_positions, n_outputs), over the vocabulary, or (1, n_classes) of a classifier; None without. Of a long input
     over a large vocabulary the last positions only, as many as MAX_LOGITS allows."""
@@ -217,6 +217,11 @@ class ModelRun:
     picture: np.ndarray | None = field(default=None, repr=False)  # uint8 (height, width, 3), what the model was shown
     notes: tuple[str, ...] = ()
     classes: tuple[ClassProbability, ...] = ()  # of a classifier, by number
+
+    @property
+    def sinks(self) -> frozenset[int]:
+        """Where heads look that find nothing: what is special, and a decoder's first token, which all others see."""
+        return self.special | ({0} if self.kind is ModelKind.DECODER else frozenset())
 
     @cached_property
     def groups(self) -> dict[str, list[AttentionTrace]]:

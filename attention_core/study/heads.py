@@ -54,6 +54,20 @@ class Example(NamedTuple):
     key: int  # position
     weight: float
 
+    def shows(self, name: str) -> bool:
+        """Return whether the row does what heads of a name do, one of the first three of HEAD_NAMES."""
+        return shows_pattern(name, self.tokens, self.query, self.key)
+
+
+def shows_pattern(name: str, tokens: Sequence[str], query: int, key: int) -> bool:
+    """Return whether a query that looks at a key does what heads of a name do, one of the first three of HEAD_NAMES."""
+    texts = [token.strip() for token in tokens]
+    return {
+        "previous token": key == query - 1,
+        "induction": 0 < key <= query and texts[key - 1] == texts[query],
+        "duplicate token": key < query and texts[key] == texts[query],
+    }.get(name, False)
+
 
 @dataclass(eq=False)
 class Heads(Table):

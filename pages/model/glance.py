@@ -89,7 +89,7 @@ def open_on_distant_weight(run: ModelRun) -> None:
         HEAD.restore_default()
         TOKEN.restore_default()
         matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS]
-        if matches or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
+        if matches or TOKEN.value in run.sinks or (TOKEN.value or 0) >= len(run.tokens):
             TOKEN.value = matches[-1] if matches else None
     LAST_RUN.value = run_key
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
@@ -100,9 +100,9 @@ def open_on_distant_weight(run: ModelRun) -> None:
         selection = chosen_head(run)
         group, layers, heads = selection.group, run.groups[selection.group], {(selection.layer, selection.head)}
     signs = {position for position, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
-    first = next((position for position in range(len(run.tokens)) if position not in run.special), 0)
-    sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
-    distant = far_look(layers, run.special | signs | sinks, heads)
+    first = next((position for position in range(len(run.tokens)) if position not in run.sinks), 0)
+    sinks = run.sinks | ({first} if run.kind is ModelKind.DECODER else set())
+    distant = far_look(layers, sinks | signs, heads)
     if distant is None:
         if TOKEN.value is None:
             TOKEN.clamp_to_options([first])

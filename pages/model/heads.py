@@ -38,6 +38,12 @@ EXPLAINED = {
     "unspent": "It goes to no token.",
 }
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
+HEAD_DESCRIPTIONS = {
+    "induction": "It is an **induction head**: it looks at what came next when the same token came before.",
+    "previous token": "It is a **previous-token head**: it looks one token back.",
+    "duplicate token": "It is a **duplicate-token head**: it looks at the same token, said before.",
+}
+"""Sentences on heads, by what attention_core.study.heads.HEAD_NAMES calls them."""
 N_SIMILAR = 4
 MATRIX_SIZE = 270
 BEHAVIOUR = Field(glance.NAME, "kind", next(iter(HEAD_NAMES)), address="kind", parse=one_of(HEAD_NAMES))
@@ -64,6 +70,14 @@ def heads_in_numbers(run: ModelRun) -> None:
             _draw_similar_heads(run, selection, layers)
         if LECTURE.value:  # a hall sees the heads themselves
             glance.glance_picture(run, selection, width=520, height=265)
+
+
+def describe_metric(summary: core.HeadSummary) -> str:
+    """Return the chosen number of a head with its title, as the map below has it, and a beginning; "" without one."""
+    metric = METRIC.value
+    value, title = getattr(summary, metric), core.METRICS[metric]
+    text = percent(value) if metric in SHARES else f"{value:.2f}"
+    return "" if math.isnan(value) else f"{title[0].lower()}{title[1:]} {text}. In all: "
 
 
 def _has_numbers(head_summaries: list[list[core.HeadSummary]], metric: str) -> bool:
@@ -140,11 +154,15 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
             f"**Layer {layer + 1}, head {head + 1}**: {heads.name(layer, head) or 'nothing clear'}. "
             f"{behaviour.capitalize()}: {mean} ± {margin} ({HEAD_NAMES[behaviour]})."
         )
-        for example in heads.examples.get((layer, head), ())[:1]:
+        name, examples = heads.name(layer, head), heads.examples.get((layer, head), ())
+        clear = [example for example in examples if example.shows(name)]
+        missing = f", which is no {name}" if name in HEAD_DESCRIPTIONS else ""
+        start = "Clearest in the sentences" if clear else f"Strongest in the sentences{missing}"
+        for example in (*clear, *examples)[:1]:
             query, key = (literal(example.tokens[position].strip()) for position in (example.query, example.key))
             text = "".join(piece if is_glued else f" {piece}" for piece, is_glued in pieces(example.tokens))
             sentence = literal(text.strip(), 200)
-            st.markdown(f"Clearest in the sentences: {query} looks at {key}, {percent(example.weight)}, in {sentence}")
+            st.markdown(f"{start}: {query} looks at {key}, {percent(example.weight)}, in {sentence}")
         columns = heads.columns()
         rows = [row for row in zip(columns["layer"], columns["head"], columns["name"], strict=True) if row[2]]
         with st.container(key="desk_model_named"):

@@ -63,7 +63,7 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
         draw_head_scene(trace, selection.head, query, before)
     else:
         token_view(run, trace, selection.head)
-    marks = dict.fromkeys(run.tokens[position] for position in sorted(run.special))
+    marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
     if marks:
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
@@ -96,7 +96,9 @@ def describe_look(run: ModelRun, trace: AttentionTrace, selection: Selection) ->
 def describe_strongest_keys(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
     """Return the word with most of a query's weights, and whether itself or a mark has more, Markdown."""
     excluded = special_keys(run, trace) | ({query} if is_self_attention(trace) else set())
-    if is_self_attention(trace) and query in run.special:
+    if trace.n_keys == len(run.tokens):
+        excluded |= run.sinks
+    if is_self_attention(trace) and query in run.sinks:
         excluded = frozenset()
     candidates = [position for position, weight in enumerate(weights) if weight and position not in excluded]
     strongest = max(candidates or range(len(weights)), key=weights.__getitem__)

@@ -38,5 +38,5 @@ def draw_run() -> None:
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 
-page_frame(NAME, "A transformer reads with many attentions side by side, its *heads*. Each looks at something else.")
+page_frame(NAME, "A transformer reads with many attentions side by side, its *heads*. Each has weights of its own.")
 page_body(draw_run)

@@ -18,10 +18,11 @@ from attention_core.hub.run import ModelRun, TextInput
 from attention_core.links import pack, unpack
 from attention_core.log import log
 from attention_core.study import Study, Why
+from attention_core.study.heads import shows_pattern
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
-from pages.model.heads import heads_of
+from pages.model.heads import HEAD_DESCRIPTIONS, heads_of
 from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
@@ -48,12 +49,6 @@ OPENED = Field[list[str]](
     NAME, "why_opened", list, address="opened", parse=lambda text: [*map(str, unpack(text))], text=pack
 )
 """Sources that are taken apart, each by its side and its name: "key:2.0"."""
-HEAD_DESCRIPTIONS = {
-    "induction": "It is an **induction head**: it looks at what came next when the same token came before.",
-    "previous token": "It is a **previous-token head**: it looks one token back.",
-    "duplicate token": "It is a **duplicate-token head**: it looks at the same token, said before.",
-}
-"""Sentences on heads, by what attention_core.study.heads.HEAD_NAMES calls them."""
 SOURCE_LABELS = {"embedding": "the word itself", "biases": "constants"}
 
 
@@ -184,7 +179,7 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
     """Say in a sentence why the head looks there; offer to switch off the head that it owes that to."""
     trace_index, head, _, key = cell
     source, name_of_head = next(iter(table.by_key())), _head_namer(request)
-    description = HEAD_DESCRIPTIONS.get(name_of_head(trace_index, head), "")
+    description = _describe_head(name_of_head(trace_index, head), run, cell[2], key)
     sentence = f"{description} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side comes from "
     if not re.fullmatch(r"\d+\.\d+", source):  # it is no head
         st.markdown(f"{sentence}{format_source(source)}.")
@@ -194,7 +189,7 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
     position = int(stream.traces[source_layer].weights(source_head, [key])[0].argmax())
     distance, direction = abs(key - position), "back" if position < key else "ahead"
     length = "one token" if distance == 1 else f"{distance} tokens"
-    source_description = HEAD_DESCRIPTIONS.get(name_of_head(*source_ref), "")
+    source_description = _describe_head(name_of_head(*source_ref), run, key, position)
     target = f"{length} {direction}, at {_token_name(run.tokens, position)}" if distance else "at itself"
     st.markdown(f"{sentence}**{_format_head(*source_ref)}**, which looked {target}. {source_description}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
@@ -210,6 +205,13 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
             _show_without_head(run, request, cell, source_ref)
     if IS_OFF.value and (request.model_key, cell[:2], source_ref) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
         st.caption(EXAMPLE_FIGURES)
+
+
+def _describe_head(name: str, run: ModelRun, query: int, key: int) -> str:
+    """Return a sentence on a head by its name, "" of one without, and whether it does so where it looks here."""
+    if name not in HEAD_DESCRIPTIONS:
+        return ""
+    return HEAD_DESCRIPTIONS[name] + " Not in this row." * (not shows_pattern(name, run.tokens, query, key))
 
 
 def _show_without_head(run: ModelRun, request: RunRequest, cell: Cell, head_ref: tuple[int, int]) -> None:

@@ -64,8 +64,9 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: s
     )
     figures_table((f"key ({key_words})", "score", "exp(score)", "weight", "weight × |value|"), *rows)
     total = float(trace.log_normaliser[head, query].exp())
+    n_visible = max(1, len(trace.visible_keys(head, query)))
     if not trace.edits:  # which may set weights beside the softmax
-        st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
+        st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / n_visible:.4f}.")
 
 
 def _rounded(total: float) -> str:

@@ -383,7 +383,7 @@ export class SceneView extends ScenePlayer {
       progress, layout, row: this.row, local: this.local, isEven: this.isEven, isNarrow: layout.isNarrow, canChange: this.canChange,
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
       low: Math.min(...visibleScores), high: Math.max(...visibleScores), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
-      before: data.before?.row === this.row ? data.before.weights : null,
+      before: data.before?.row === this.row ? data.before.weights : null, lengths: data.lengths,
       vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
     };
     if (hasWeights) {

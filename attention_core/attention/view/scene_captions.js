@@ -1,7 +1,7 @@
 // What a scene says of each state, in a sentence that is true of the numbers shown. Between pairs of ** it is bold.
 import { asPercent } from "./prelude.js";
 
-const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05, SURE = 0.5;
+const SHARP = 0.995, MANY = 10, MAX_NAMED = 3, ALIKE = 1.05, SURE = 0.5, SHORT_VALUE = 0.35;
 const SHORT = 11;  // keys of a short sentence, the full stop and the end among them
 
 export const quoted = (text) => `“${text}”`;
@@ -48,10 +48,10 @@ export const saidOf = ({ word, probability, isNear, rival }) => {
 };
 
 // Where the query looked, once it has taken; `before` are the weights that it had before a change.
-const captionOfLook = ({ keys, queries, axes, firsts, before }, { row, percents, weights }, first) => {
+const captionOfLook = ({ keys, queries, axes, firsts, before, lengths }, { row, percents, weights }, first) => {
   if (weights[first] <= 0) return `**${quoted(queries[row])} looks at nothing**: it may see no key.`;
   const isItself = axes && axes[0] === axes[1] && firsts[row] === first, where = isItself ? "itself" : quoted(keys[first]);
-  return `**${quoted(queries[row])} looks most at ${where}**: ${percents[first]} of its weight.${before?.row === row ? ` Dashed: ${before.says}.` : ""}`;
+  return `**${quoted(queries[row])} looks most at ${where}**: ${percents[first]} of its weight.${lengths?.[first] < SHORT_VALUE ? " It takes little there: that **value is short**, its ribbon pale." : ""}${before?.row === row ? ` Dashed: ${before.says}.` : ""}`;
 };
 
 const captionOfAnswer = (data, state) => {

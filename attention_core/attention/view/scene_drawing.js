@@ -246,7 +246,7 @@ export class SceneDrawing {
     return { text: percents[index], alpha: isEven ? 1 : apart(progress.divide) };
   }
 
-  // A line that asks, then a ribbon as wide as the weight.
+  // A line that asks, then a ribbon as wide as the weight; where lengths are known, paler the shorter the value is.
   drawRibbon(index) {
     const { pen, layout, state, tones, box, sums } = this, { progress } = state, weight = state.weights[index];
     const asks = progress.open * (1 - progress.divide);
@@ -257,7 +257,7 @@ export class SceneDrawing {
     if (progress.divide > 0 && weight > 0) {
       const [a, b] = layout.door(index, weight), [c, d] = layout.gate(box, sums[index], sums[index + 1]);
       const [, p, q] = layout.curve(a, c), [, u, v] = layout.curve(b, d);
-      pen.globalAlpha = 0.34 * progress.divide * progress.open * (1 - 0.8 * progress.erase);
+      pen.globalAlpha = 0.34 * (state.lengths?.[index] ?? 1) * progress.divide * progress.open * (1 - 0.8 * progress.erase);
       pen.fillStyle = tones.weights;
       pen.beginPath();
       pen.moveTo(a.x, a.y);

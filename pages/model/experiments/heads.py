@@ -2,7 +2,7 @@
 
 from attention_core.explain.heads import describe_head
 from pages.model.glance import chosen, summaries_of
-from pages.model.heads import heads_in_numbers
+from pages.model.heads import describe_metric, heads_in_numbers
 from pages.model.runs import Runs, draw_model_and_head
 
 
@@ -14,7 +14,8 @@ def draw_input() -> Runs:
 def answer(runs: Runs) -> str:
     """Say what the chosen head does in this input."""
     group, layer, head, _ = chosen(runs.run)
-    return f"**Layer {layer + 1}, head {head + 1}**: {describe_head(summaries_of(runs.run, group)[layer][head])}"
+    summary = summaries_of(runs.run, group)[layer][head]
+    return f"**Layer {layer + 1}, head {head + 1}**: {describe_metric(summary)}{describe_head(summary)}"
 
 
 def draw(runs: Runs) -> None:

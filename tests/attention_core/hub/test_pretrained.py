@@ -83,7 +83,7 @@ def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
     decoder = ran(models[ModelKind.DECODER])
     decoder_vocabulary = len(models[ModelKind.DECODER].tokenizer)
     assert decoder.logits.shape == (len(decoder.tokens), decoder_vocabulary)
-    assert decoder.special == {0}
+    assert (decoder.special, decoder.sinks) == (set(), {0}), "its first word is no mark"
     assert "".join(decoder.tokens) == TEXT
     encoder = ran(models[ModelKind.ENCODER], "The [MASK] was tired")
     assert encoder.logits.shape[0] == len(encoder.tokens)

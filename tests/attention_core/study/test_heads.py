@@ -14,7 +14,7 @@ from attention_core.data.language_pieces import tokenizer
 from attention_core.data.phrase_book import phrase_book
 from attention_core.explain.heads import summarise
 from attention_core.study import Study, heads, output
-from attention_core.study.heads import HEAD_NAMES, METRICS, _shuffled, repeat_shares
+from attention_core.study.heads import HEAD_NAMES, METRICS, Example, _shuffled, repeat_shares
 from tests.support.study_models import MODELS, inputs_of, model_of
 from tests.support.tiny_models import BYPASSING, build
 
@@ -197,3 +197,11 @@ def test_all_described_architectures_stream_their_weights():
         result = Study(model_of(name)).heads(inputs_of(name))
         assert result.n_texts == 2
         assert not math.isnan(float(result.map("entropy")[1, 3]))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "shows"),
+    [("induction", 1, True), ("induction", 0, False), ("previous token", 3, True), ("duplicate token", 0, True)],
+)
+def test_a_row_shows_a_pattern_where_the_key_is_the_one_that_the_name_tells(name, key, shows):
+    assert Example(["red", " car", " and", " a", " red"], 4, key, 0.9).shows(name) is shows
