@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageFilter
 from PIL.ImageColor import getrgb
 
 from attention_core.attention.view.colours import CLEARNESS, LINEAR_FROM, PINK
@@ -142,6 +142,32 @@ def strongest_weight(n_regions: int, largest: float) -> float:
 def image_png(picture: np.ndarray) -> bytes:
     """Return a picture, uint8 (height, width, 3 or 4), as a PNG."""
     return image_file(Image.fromarray(picture))
+
+
+SPOT = (226, 32, 140)
+"""The colour around a spot of light, RGB."""
+
+
+def spot_of_light(picture: np.ndarray, weights: np.ndarray, ground: int = 255) -> np.ndarray:
+    """Return a picture, uint8 (height, width, 3), that is seen as it is only where weights (rows, columns) are.
+
+    Around that it fades through pink to the ground, a grey from 0 to 255.
+    """
+    height, width = picture.shape[:2]
+    shares = Image.fromarray((255 * (weights / max(float(weights.max()), 1e-9)) ** 0.6).astype(np.uint8))
+    cell = width / weights.shape[1]
+    large = shares.resize((width, height), Image.Resampling.BILINEAR).filter(ImageFilter.GaussianBlur(cell))
+    lit = np.asarray(large, np.float32)[..., None]
+    lit = lit / max(float(lit.max()), 1.0)
+    layers = ((np.full_like(picture, ground), 0.6 * np.ones_like(lit)), (SPOT, _rise(lit, 0.1, 0.35)))
+    faded = picture.astype(np.float32)
+    for colour, opacity in (*layers, (picture, _rise(lit, 0.25, 0.5))):
+        faded += (np.asarray(colour, np.float32) - faded) * opacity
+    return faded.round().astype(np.uint8)
+
+
+def _rise(shares: np.ndarray, start: float, end: float) -> np.ndarray:
+    return np.clip((shares - start) / (end - start), 0, 1)
 
 
 @cached_by_content

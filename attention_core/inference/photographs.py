@@ -86,6 +86,13 @@ def encode_photograph(model: PhotoNetwork, content: bytes, side: int = SIDE) -> 
     return PhotoFeatures(picture, features[0], features[1].mean(0))
 
 
+@torch.inference_mode()
+def first_glance(model: PhotoNetwork, content: bytes, n: int) -> list[str]:
+    """Return the n likeliest classes of a picture's file, named as in training: small, and without a question."""
+    features = model.features(scale_photograph(content, TRAINED_SIDE)[None].to(device_of(model)))
+    return [photo_names()[row] for row in model.classify(regions(features).mean(1))[0].topk(n).indices.tolist()]
+
+
 class NearName(NamedTuple):
     """A class whose name is near a word."""
 

@@ -35,7 +35,7 @@ EXAMPLES = {
 }
 CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
 THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "wine")
-THUMBNAIL_SIDE, SWATCH_SIDE = 96, 32
+THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
 NOTE = "A region has seen far beyond its edges; its piece stands for 1,280 numbers."
 KNOWS = (
@@ -62,12 +62,14 @@ def draw_question() -> None:
 def example_texts() -> tuple[str, ...]:
     """Return what the chosen photograph can be asked."""
     name = PHOTO.value
+    if name == asked.UPLOADED and asked.PICTURE.value:
+        return tuple(asked.first_glance(asked.MODEL, asked.PICTURE.value, N_GLIMPSED))
     return EXAMPLES.get(name) or (tuple(PHOTOGRAPHS[name].classes) if name in PHOTOGRAPHS else CAMERA_EXAMPLES)
 
 
 def ask_text(text: str) -> None:
     """Ask another word."""
-    asked.BEFORE.value, TEXT.value = TEXT.value, text
+    TEXT.value = text
     REGION.reset()
 
 
@@ -75,7 +77,9 @@ def draw_nearest(reading: PhotoReading) -> None:
     """Draw the names that are nearest to the word, each a button that asks for it alone."""
     nearest = reading.query.nearest
     if not nearest:
-        st.caption(f"**Region {(REGION.value or 0) + 1} asks:** what else looks like this?")
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
+            st.caption(f"**Region {(REGION.value or 0) + 1} asks:** what else looks like this?", width="content")
+            st.button("Ask by word again", key="photograph_by_text", on_click=REGION.reset)
         return
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
         is_near = nearest[0].cosine >= NEAR
@@ -128,13 +132,18 @@ def _answers(reading: PhotoReading) -> tuple[list, list]:
         return answer, [(answer[0][0], float(reading.equal[photo_names().index(answer[0][0])]), "")]
     if value == "colour":
         return asked.colour_answer(reading.answer), asked.colour_answer(reading.equal)
-    return [("this mixture", None, "")], [("grey soup", None, "")]
+    return [("what it looks at", None, "")], [("everything", None, "")]
 
 
 def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
     """Return the best score of the question, after that of the word before."""
-    before, scores = asked.BEFORE.value, [(reading.query.label, reading.best_score)]
-    if not before or before == TEXT.value or not reading.query.nearest:
+    label, scores = reading.query.label, [(reading.query.label, reading.best_score)]
+    if not reading.query.nearest:
+        return scores
+    (photo, latest), present = asked.LATEST.value, (PHOTO.value, label)
+    if present != asked.LATEST.value:
+        asked.BEFORE.value, asked.LATEST.value = latest if photo == PHOTO.value else "", present
+    if not (before := asked.BEFORE.value):
         return scores
     reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
     return [(before, reading_before.best_score), *scores]
@@ -225,7 +234,6 @@ def choose_photo(name: str) -> None:
     """Ask another photograph, for the first thing that is there."""
     PHOTO.value = name
     TEXT.value = example_texts()[0]
-    asked.BEFORE.reset()
     REGION.reset()
     asked.EDITS.reset()
 
@@ -236,6 +244,7 @@ def absent_surprise() -> TryThis:
 
     def act() -> None:
         choose_photo(asked.FIRST)
+        asked.LATEST.value = asked.FIRST, asked.FIRST_TEXT
         ask_text(text)
         for field in (asked.VALUE, asked.CHOOSY, asked.SIDE):
             field.restore_default()
@@ -253,9 +262,9 @@ def absent_surprise() -> TryThis:
     return TryThis(
         "ask for what is not there",
         f"There is no *{text}* on this photograph. How likely is one, says the network, when it is asked for one?",
-        ("hardly: below 5%", "perhaps: up to 50%", "almost surely"),
+        ("Below 5%", "Up to 50%", "Above 50%"),
         act,
         outcome,
         "photograph_scene",
-        hides=".st-key-numbers, .st-key-desk_photograph_controls",
+        hides=":is(.st-key-numbers, .st-key-desk_photograph_controls)",
     )

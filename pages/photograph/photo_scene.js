@@ -30,7 +30,7 @@ class PhotoScene extends PictureScene {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, [rows, columns] = this.data.grid;
-    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : 425 * scale;
+    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 60 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
     const side = Math.min(isNarrow ? width : 0.47 * width, (tallest * columns) / rows), high = (side * rows) / columns;
     const left = isNarrow ? 0 : side + 36 * scale, room = width - left, gap = (isNarrow ? 14 : 28) * scale;
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
@@ -154,6 +154,7 @@ class PhotoScene extends PictureScene {
   }
 
   captionOf(progress, scores, weights) {
+    if (this.isCovered) return `Where would **you** look for “${this.data.looks[0].words[0][0]}”?`;
     const { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
     return { evenly: this.data.saysEvenly, says: this.data.says }[name] ?? super.captionOf(progress, scores, weights);
   }

@@ -27,8 +27,9 @@ PHOTO = Field(NAME, "photo", FIRST, address="photo", parse=one_of((*PHOTOGRAPHS,
 PICTURE = Field[bytes | None](NAME, "picture", None)
 """The visitor's own photograph, made harmless."""
 TEXT = Field(NAME, "text", FIRST_TEXT, address="q", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
+LATEST = Field(NAME, "latest", ("", ""))
 BEFORE = Field(NAME, "before", "")
-"""The word that was asked before, whose best score is compared."""
+"""Photograph and word that were asked last, and the word before it on that photograph, whose best score is compared."""
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 """The region that asks in the word's place."""
 VALUES: dict[photos.Value, str] = {"class": "What is it?", "colour": "What colour is it?", "patch": "Show it"}
@@ -47,6 +48,7 @@ SIDE = Field(NAME, "side", photos.SIDE, address="side", parse=one_of(photos.SIDE
 EDITS = EditList(NAME)
 see = by_model(photos.encode_photograph)
 ask_all = by_model(photos.ask_all)
+first_glance = by_model(photos.first_glance)
 
 
 class PhotoReading(NamedTuple):

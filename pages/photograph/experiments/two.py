@@ -1,23 +1,27 @@
 """Does each word have its own spot of light? Two words are asked one after another on one photograph."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.wording import percent
+from attention_core.charts.overlay import overlay, spot_of_light
 from attention_core.device import to_array
 from pages.photograph import reading as asked
 from pages.photograph.first_screen import draw_photographs, example_texts
 from pages.photograph.numbers import pixels_of
-from ui.chart import draw_map
+from ui.chart import note_picture
 from ui.computed import model_or_stop
 from ui.hosting.bounds import QUERY_LETTERS
-from ui.labels import literal, note
+from ui.labels import error_markdown, note
 from ui.state import Field, plain_text
 
 SECOND = Field(asked.NAME, "second", "", address="second", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
 """The second word; "" = the second thing that is on the photograph."""
+
+SIDE = 420
 
 
 class TwoTexts(NamedTuple):
@@ -54,7 +58,7 @@ def answer(two: TwoTexts) -> str:
     """Say how far the two looks are apart."""
     before, after = two.weights
     shared = float(np.minimum(before, after).sum())
-    first, second = map(literal, two.texts)
+    first, second = map(error_markdown, two.texts)
     return f"*{first}*, then *{second}*: the two looks share **{percent(shared)}** of their weight."
 
 
@@ -65,8 +69,11 @@ def draw(two: TwoTexts) -> None:
     ):
         with column:
             name, share, _ = asked.likeliest(reading.answer)[0]
-            st.markdown(f"{literal(text)}: **{name}** ({percent(share)}), best score {reading.best_score:.1f}")
-            draw_map(weights, pixels_of(reading), f"photograph_{text}", f"Where {text} looks", size=400)
+            st.markdown(f"{error_markdown(text)}: **{name}** ({percent(share)}), best score {reading.best_score:.1f}")
+            ground = 0 if st.context.theme.type == "dark" else 255
+            st.image(spot_of_light(pixels_of(reading), weights, ground), width=SIDE)
+            title = f"Where {text} looks"
+            note_picture(partial(overlay, pixels_of(reading), weights), title)
     note(
         "So does a network that writes a caption: each word has its spot of light. No network here writes the caption."
     )
