@@ -18,7 +18,7 @@ SCREEN, SIZE = {"width": 440, "height": 1400}, (672, 378)
 MARGIN = 16
 """Pixels of the page left of what is photographed."""
 HIDDEN = ("stBaseButton-primary", "stBaseButton-secondary", "stTextArea", "stCaptionContainer")
-BELOW = ", ".join([".scene :is(.bar, .note, .hint)", *(f'[data-testid="{name}"]' for name in HIDDEN)])
+BELOW = ", ".join([".scene :is(.bar, .note, .hint), .again", *(f'[data-testid="{name}"]' for name in HIDDEN)])
 """What stands below a picture and would be cut."""
 FIND_CORNER = """(nodes) => {
   const all = [...nodes, ...document.querySelectorAll(".stVegaLiteChart")];
