@@ -21,7 +21,6 @@ from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
 MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
 MIN_THIN_RATIO = 20  # of a text's length and the window, from which on the map is a thin line
-SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
 STOP_INDEX = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP_INDEX, seconds=4.0)
@@ -160,20 +159,23 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
     return echo if echo is not None and echo.shares[1] >= MIN_ECHO_WEIGHT else None
 
 
-def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess at the shape of the whole map; None where no text was read, or another stop is shown."""
+def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
+    """Return the guess at how much of the whole map is within reach; None where no text was read, or another stop is shown."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
     is_tried, index = TRY_STAGE[NAME].value != NOT_TRIED, STOP_INDEX.value
     fits_stop = is_tried if index == 0 else index >= LAST_STOP and not is_answered(NAME)
     if source.text is None or window is None or n < MIN_THIN_RATIO * window or not fits_stop:
         return None
 
+    share = (n * window - window * (window - 1) / 2) / n**2
+    bound = next(percents for percents in (1, 2, 5, 10) if share < percents / 100)
+
     def outcome() -> tuple[int, str]:
-        share = sum(min(row + 1, window) for row in range(n)) / n**2
         return 1, f"Each piece sees the last {window} only. That is {fine_percent(share)} of all {n:,} × {n:,} pairs."
 
-    question = f"All {n:,} pieces at once: what will the map look like?"
-    return TryThis("fly out to the whole text", question, SHAPES, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
+    question = f"Fly out to all {n:,} pieces: how much of that map can the head reach at all?"
+    options = ("About half of it", f"Less than {bound}%", "About a quarter of it")
+    return TryThis("fly out to the whole text", question, options, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.atlas.flight import draw_flight, draw_framed_text, follow_view, heaviest_key_of, shape_guess
+from pages.atlas.flight import draw_flight, draw_framed_text, follow_view, heaviest_key_of, reach_guess
 from pages.atlas.inputs import OpenedAtlas, choose_atlas
 from pages.atlas.map import TICK, draw_map, draw_search, draw_survey
 from pages.atlas.shared_atlas import NAME
@@ -33,7 +33,7 @@ def draw_atlas() -> None:
             draw_search(opened.shared, heaviest_key_of(*opened))
         with story:
             draw_flight(*opened)
-            if guess := shape_guess(*opened):
+            if guess := reach_guess(*opened):
                 try_this(NAME, guess)
         with text_area:
             draw_framed_text(*opened)  # after the flight, which moves the map

@@ -20,7 +20,8 @@ element (times, plus, masked_fill, where, tanh, dropout). Of each product it rem
 after it, what was done. When a softmax takes such a tensor, its weights remember the way; when the weights meet a
 tensor in another product, that was attention, and the way back tells queries, keys, scale, cap, bias and mask.
 
-Exponentials that are divided by their sums, before or after that product, are a softmax too. A softmax over the numbers
+Weights times values number by number, added up over the keys, are such a product of one query. Exponentials that are
+divided by their sums, before or after that product, are a softmax too. A softmax over the numbers
 that a layer puts out for each position, such as experts or classes, is none of attention, and is left out with a note.
 
 **Numbers are known by where they lie.** Between the steps models view, split, transpose and expand tensors, in more

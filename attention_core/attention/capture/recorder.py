@@ -77,6 +77,11 @@ class ModuleStack:
         modules = (call.module for call in reversed(self._stack[:depth]))
         return next((self._paths[module] for module in modules if module in self._paths), "")
 
+    @property
+    def is_in_attention(self) -> bool:
+        """Whether one of the modules calls itself an attention."""
+        return any(is_attention(call.module) for call in self._stack)
+
     def name_among(self, modules: Sequence[nn.Module]) -> str:
         """Return path and class of the innermost running module that is one of these; empty where none is."""
         depth = max((position for position, call in enumerate(self._stack, 1) if call.module in modules), default=0)

@@ -309,7 +309,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             left = base_weights
         if not isinstance(first, provenance.Softmax):
             return False
-        if first.is_over_options and (is_parameter or left.shape[1] == 1):
+        is_unnamed = left.shape[1] == 1 and not self._recorder.stack.is_in_attention
+        if first.is_over_options and (is_parameter or is_unnamed):
             self._recorder.meet(first)
             self._recorder.note_choice()
             return False

@@ -161,3 +161,24 @@ def test_rows_that_see_no_key_and_scores_that_float32_rounds_are_told():
     assert "every key is forbidden" in empty
     assert "float32" not in empty
     assert "float32 rounds" in large
+
+
+class AttnDecoder(nn.Module):
+    """The weights come from the decoder's state alone, as in PyTorch's first tutorial of translation."""
+
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.Linear(D, N)
+
+    def forward(self, state, encoded):
+        self.weights = self.attn(state).softmax(1)
+        return torch.bmm(self.weights.unsqueeze(1), encoded)
+
+
+def test_weights_made_of_a_state_alone_are_attention_where_the_module_says_so():
+    decoder, encoded = AttnDecoder(), torch.randn(B, N, D)
+    with capture() as recording:
+        context = decoder(torch.randn(B, D), encoded)
+    assert_close(recording[0].weights(), decoder.weights[:1])
+    assert_close(recording[0].context(), context[0])
+    assert "no plain product" in recording[0].story.note
