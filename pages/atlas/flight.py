@@ -160,7 +160,7 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 
 
 def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess at how much of the whole map is within reach; None where no text was read, or another stop is shown."""
+    """Return the guess at how much of the whole map is within reach; None without a text, or at another stop."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
     is_tried, index = TRY_STAGE[NAME].value != NOT_TRIED, STOP_INDEX.value
     fits_stop = is_tried if index == 0 else index >= LAST_STOP and not is_answered(NAME)
