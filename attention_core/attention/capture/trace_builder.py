@@ -26,10 +26,7 @@ UNIFORM_NOTE = (
     "To some queries every key is forbidden, by a finite number that drowns their scores: they attend to all keys "
     "alike, and are shown with a query of 0."
 )
-EMPTY_NOTE = (
-    "To some queries every key is forbidden: they attend to nothing, and are shown with weights of 0, where a softmax "
-    "gives NaN."
-)
+EMPTY_NOTE = "Some queries may attend to no key: a softmax gives NaN there; their weights are shown as 0."
 MAX_ROUNDING = 1e-3
 """How far float32 may round a score before a note says so: a weight is off by as large a share."""
 NO_HEADS = "The call had no dimension for heads: its first one is shown as heads."

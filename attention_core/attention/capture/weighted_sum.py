@@ -88,7 +88,7 @@ MIXED = (
 )
 SIGNED = "Some weights are negative: they are shown as they are, with no softmax."
 OPTIONS = "Its softmax is over numbers that a layer puts out for each query, not over scores of queries and keys."
-BLIND = "Some queries may attend to no key: the model's softmax gave NaN there; their weights are shown as 0."
+PARTIAL = "One softmax runs over these keys and others: these rows sum to {:.2f} to {:.2f}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,12 @@ class WeightedSum:
         if plain is not None:
             trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **names)
             if agrees(trace, weights, None if dropout else context, dropout):
-                blind = bool(weights[..., :1].isnan().any())
                 apart = _distance(trace, weights) if precision_note(weights.dtype) and not dropout else None
-                return with_note(trace, f"{BLIND if blind else ''} {precision_note(weights.dtype, apart)}".strip())
+                return with_note(trace, precision_note(weights.dtype, apart))
         changed = any(step.operation == "changed" for step in self.steps)
-        notes.append(MIXED if self.is_mixed else CHANGED if changed else SCORES_UNKNOWN)
+        is_partial = weights.shape[-1] < self.softmax.layout.shape[self.softmax.dimension]
+        partial = PARTIAL.format(*map(float, weights.sum(-1).aminmax())) if is_partial else SCORES_UNKNOWN
+        notes.append(MIXED if self.is_mixed else CHANGED if changed else partial)
         if dropout:
             notes.append("Those that were dropped are 0.")
             weights = weights * (1 - dropout)

@@ -309,8 +309,9 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             left = base_weights
         if not isinstance(first, provenance.Softmax):
             return False
-        is_unnamed = left.shape[1] == 1 and not self._recorder.stack.is_in_attention
-        if first.is_over_options and (is_parameter or is_unnamed):
+        stack = self._recorder.stack
+        is_one_query = stack.is_in_attention and len(left) == stack.n_items  # an item; of a convolution there are many
+        if first.is_over_options and (is_parameter or (left.shape[1] == 1 and not is_one_query)):
             self._recorder.meet(first)
             self._recorder.note_choice()
             return False

@@ -158,7 +158,7 @@ def test_rows_that_see_no_key_and_scores_that_float32_rounds_are_told():
         (q @ k.mT).masked_fill(torch.arange(N)[:, None] == 1, -torch.inf).softmax(-1) @ v
         (1e3 * q @ (1e3 * k).mT).softmax(-1) @ v
     empty, large = (trace.story.note for trace in recording)
-    assert "every key is forbidden" in empty
+    assert empty.count("Some queries may attend to no key") == 1
     assert "float32" not in empty
     assert "float32 rounds" in large
 
@@ -182,3 +182,17 @@ def test_weights_made_of_a_state_alone_are_attention_where_the_module_says_so():
     assert_close(recording[0].weights(), decoder.weights[:1])
     assert_close(recording[0].context(), context[0])
     assert "no plain product" in recording[0].story.note
+
+
+def test_products_of_one_softmax_over_more_keys_say_what_their_rows_sum_to():
+    q, k, v = vectors()
+    with capture() as recording:
+        old, new = torch.cat([q @ k.mT, q @ k[:, :, :2].mT], -1).softmax(-1).split([N, 2], -1)
+        old @ v + new @ v[:, :, :2]
+    for trace, weights in zip(recording, (old, new), strict=True):
+        low, high = weights[0].sum(-1).aminmax()
+        assert (
+            f"One softmax runs over these keys and others: these rows sum to {low:.2f} to {high:.2f}."
+            in trace.story.note
+        )
+        assert "no plain product" not in trace.story.note
