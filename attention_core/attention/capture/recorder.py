@@ -308,10 +308,10 @@ class Recorder:
 
         return self.add(make, query, usual, query.ndim < 4, sides)
 
-    def note_choice(self) -> None:
-        """Note a softmax over options that the model learned, which is no attention."""
+    def leave_out(self, softmax: Any, reason: str) -> None:
+        """Note that a softmax met values and is no attention."""
+        self.meet(softmax)
         self.stack.count_attention()
-        reason = "a softmax over options that were learned, such as experts or classes, and not over positions"
         self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
 
     def note_edges(self, modules: Sequence[nn.Module]) -> None:
@@ -319,12 +319,6 @@ class Recorder:
         self.stack.count_attention()
         reason = "a softmax over the edges of a graph, added up by index, cannot be followed"
         self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {reason}.")
-
-    def note_axis(self) -> None:
-        """Note a softmax over the queries of a product that sums over its keys."""
-        self.stack.count_attention()
-        reason = "its softmax runs over another axis than its product: each key shares itself out among the queries"
-        self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
 
     def open_softmax(self, softmax: Any) -> None:
         """Note a provenance.Softmax, until `meet` says that its weights were seen to meet values."""

@@ -23,6 +23,8 @@ from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, fle
 from attention_core.attention.trace import AttentionTrace
 
 ADD_UP, TIMES = operations.aten.sum.dim_IntList, operations.aten.mul.Tensor
+OPTIONS = "a softmax over options that were learned, such as experts or classes, and not over positions"
+OVER_QUERIES = "its softmax runs over another axis than its product: each key shares itself out among the queries"
 MAX_STEPS = 16
 """Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
@@ -312,15 +314,13 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         stack = self._recorder.stack
         is_one_query = stack.is_in_attention and len(left) == stack.n_items  # an item; of a convolution there are many
         if first.is_over_options and (is_parameter or (left.shape[1] == 1 and not is_one_query)):
-            self._recorder.meet(first)
-            self._recorder.note_choice()
+            self._recorder.leave_out(first, OPTIONS)
             return False
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             _, dimensions = provenance.summed_dimensions(steps, first, left)
             if dimensions == [[first.dimension + 1]] and first.dimension == len(first.layout.shape) - 2:
-                self._recorder.meet(first)
-                self._recorder.note_axis()
+                self._recorder.leave_out(first, OVER_QUERIES)
             return False
         self._recorder.meet(first)
         usual = layout.usual_order(n_items)
