@@ -57,9 +57,8 @@ def middle(page) -> tuple[float, float]:
 
 
 def colour_at(page, x, y) -> list[int]:
-    """The colour of the map so far to the right and down, as shares of what shows the matrix."""
-    box = page.evaluate(f"({{x: {MAP}.left, y: {MAP}.top, ...{MAP}.plot}})")
-    place = f"{box['x'] + x * box['width']}, {box['y'] + y * box['height']}"
+    """The colour of the map so far to the right and down, as shares of the matrix."""
+    place = f"{MAP}.px({x} * {MAP}.columns.n), {MAP}.py({y} * {MAP}.rows.n)"
     return [int(one) for one in page.evaluate(f"({PIXEL})([{MAP}, {place}])").split(",")]
 
 
