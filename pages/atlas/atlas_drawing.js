@@ -287,7 +287,7 @@ export class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", `≤ ${finePercent(scale.low)}`);
+    make(this.marks, "span", "low", `${Number((100 * scale.low).toPrecision(1))}%`);
     make(this.marks, "span", "high", finePercent(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
