@@ -233,7 +233,8 @@ export class MapDrawing extends MapView {
     for (const row of this.phraseRows(range)) {
       const { start, text } = this.sentenceFrom(row) ?? { text: "" }, x = Math.max(this.left, this.px(start + 1)) + 12;
       const room = this.size.width - x, y = this.py(start + 0.5);
-      if (text && room > SHORTEST_PHRASE * this.large && y < this.top + this.plot.height) pen.fillText(fitText(pen, text, room), x, y);
+      const isInside = y > this.top + 12 * this.large && y < this.top + this.plot.height;
+      if (text && isInside && room > SHORTEST_PHRASE * this.large) pen.fillText(fitText(pen, text, room), x, y);
     }
   }
 
