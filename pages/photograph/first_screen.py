@@ -209,8 +209,8 @@ def draw_controls(reading: PhotoReading) -> None:
         (f"{n_absent} of 999", "other things would be found here, too"),
     )
     with st.container(key="desk_photograph_controls"):
-        entries = "".join(f"<div><dt>{html.escape(n)}</dt><dd>{html.escape(text)}</dd></div>" for n, text in figures)
-        st.html(f'<dl class="held">{entries}</dl>')
+        entries = "".join(f"<div><b>{html.escape(n)}</b>{html.escape(text)}</div>" for n, text in figures)
+        st.html(f'<div class="held">{entries}</div>')
 
 
 def draw_photographs() -> None:

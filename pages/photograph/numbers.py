@@ -8,7 +8,7 @@ from pages.photograph.reading import NAME, PhotoReading
 from ui.player import Stepper, StepStyle, export_bar, show_all_numbers
 
 STEPS = Stepper(NAME, first="weights")
-MAP_SIDE = 280
+MAP_SIDE = 420
 MAX_DIMENSIONS = 24  # of keys, values and contexts that are drawn: those of keys that differ most
 
 

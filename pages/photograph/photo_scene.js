@@ -30,15 +30,15 @@ class PhotoScene extends PictureScene {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, [rows, columns] = this.data.grid;
-    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 60 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
+    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 50 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
     const side = Math.min(isNarrow ? width : 0.47 * width, (tallest * columns) / rows), high = (side * rows) / columns;
     const left = isNarrow ? 0 : side + 36 * scale, room = width - left, gap = (isNarrow ? 14 : 28) * scale;
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
     const y = top + 1.75 * size + 1.6 * small, big = isNarrow ? 30 : 46 * scale, under = 1.15 * big + 2.6 * small, bars = 2.9 * small;
-    const w = Math.min((room - gap) / 2, isNarrow ? room : tallest - (y - top) - under - bars);
+    const w = Math.min((room - gap) / 2 - 3, isNarrow ? room : tallest - (y - top) - under - bars);
     const layout = { width, isNarrow, isRow: false, isStacked: isNarrow, scale, least, side, high, gap, left, room, size, small, big };
-    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap, y, w }, bars: y + w + under };
-    Object.assign(this.layout, { even: { x: left, y, w }, tones: tonesOn(ink, ground), height: Math.max(high, y + w + under + bars) + 4 });
+    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w }, bars: y + w + under };
+    Object.assign(this.layout, { even: { x: left + 3, y, w }, tones: tonesOn(ink, ground), height: Math.max(high, y + w + under + bars) + 4 });
     this.pen = this.canvas.getContext("2d");
     this.placeBox();
     this.sizeStage(this.layout);
@@ -70,8 +70,8 @@ class PhotoScene extends PictureScene {
     if (progress.soften > 0) this.drawSpot(weights, progress.soften);
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     this.drawQuestion(progress);
-    if (progress.mixEvenly > 0) this.drawOutcome(true, progress.mixEvenly, progress.blendEvenly, progress.sayEvenly);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
+    if (progress.mixEvenly > 0) this.drawOutcome(true, progress.mixEvenly, progress.blendEvenly, progress.sayEvenly);
     if (progress.take > 0) this.drawOutcome(false, progress.take, progress.blend, progress.say);
     if (progress.say > 0) this.drawBest(progress.say);
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
