@@ -103,7 +103,7 @@ class ScaleRow:
     gradient: float  # Frobenius norm of the softmax's Jacobian, mean over queries; 0 = nothing can be learned any more
 
 
-def random_scores(d_k: int, *, n_queries: int, n_keys: int, seed: int = 0) -> Tensor:
+def random_scores(d_k: int, *, n_queries: int = 512, n_keys: int = 8, seed: int = 0) -> Tensor:
     """Return q . k for random queries with n_keys random keys each, (n_queries, n_keys); numbers have variance 1."""
     generator = torch.Generator().manual_seed(seed * 4099 + d_k)
     query = torch.randn(n_queries, 1, d_k, generator=generator)
@@ -121,7 +121,7 @@ def measure_scale() -> list[ScaleRow]:
     """Measure scores and softmax for each of DIMENSIONS, without and with the division by sqrt(d_k)."""
     rows = []
     for d_k in DIMENSIONS:
-        raw = random_scores(d_k, n_queries=512, n_keys=16)
+        raw = random_scores(d_k)
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
             gradient = softmax_jacobian_norm(scores.softmax(-1)).mean().item()

@@ -15,7 +15,7 @@ from attention_core.inference import sentiment as core
 from ui.chart import note_picture
 from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
-from ui.labels import note
+from ui.labels import literal, note
 from ui.layout import bar_rows
 from ui.player import Stepper, export_bar
 from ui.take_along import take_along
@@ -89,9 +89,10 @@ def accuracy_of(name: str) -> float:
 
 def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
+    sentence = literal(judgement.text, 60)
     if not judgement.is_read:
-        return "of this sentence, neither knows enough words"
-    return f"of this sentence they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+        return f"of {sentence} neither knows enough words"
+    return f"of {sentence} they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:

@@ -47,15 +47,15 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> Chart:
     ]
     line = named("rows", height=300, title=layers.heading(title, fontSize=13))
     line = line.mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
-    return Chart.of(line.encode(x, y, COLOUR, tooltip=tooltip), {"rows": data})
+    return Chart.of(line.encode(x, y, COLOUR.legend(None), tooltip=tooltip), {"rows": data})
 
 
 def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> Chart:
-    """Draw one query's weights over the same keys, without the division of its scores and with it."""
-    keys = [f"k{n + 1}" for n in range(len(plain))]
+    """Draw mean weights of keys, the heaviest first, without the division of the scores and with it."""
+    keys = [f"{n + 1}" for n in range(len(plain))]
     data = long_form(("scores", "key", "weight"), {WITHOUT: plain, WITH: divided}, keys)
     channels = (
-        alt.X("key:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
+        alt.X("key:N", sort=None, title="keys, heaviest first", axis=alt.Axis(labelAngle=0, ticks=False)),
         percent_axis("weight"),
         alt.XOffset("scores:N", sort=[WITHOUT, WITH]),
         COLOUR,

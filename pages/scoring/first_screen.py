@@ -62,6 +62,7 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
     covered = is_hero and is_guessing(controls.NAME)
     scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
     if is_hero:
+        data["grows"] = vectors.keys == controls.FIRST.keys and vectors.query == controls.FIRST.query
         scene["glosses"] = [REWARDS.get(name, "") for name in names]
     choose, active = partial(on_choose, traces), controls.ACTIVE.value + 1
     controls.PLANE.draw([query, *keys], data, controls.on_move, scene, choose, active=active)

@@ -18,5 +18,7 @@ def comparison() -> None:
     compared.draw_plane(is_hero=True)
 
 
-page_frame(NAME, "Which key (yellow) fits the query q (blue) best? That depends on the score that compares them.")
+page_frame(
+    NAME, "A dot product can be bought with **length**. Which key (yellow) fits q (blue) best depends on the score."
+)
 page_body(comparison)

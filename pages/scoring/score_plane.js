@@ -1,6 +1,6 @@
 // What each score makes of a query and its keys: its scores and weights are a row of the scene beside the plane. On the first
 // screen a row has its field as a picture, and nothing is mixed.
-import { asPercent, clamp, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
 import { PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
 import { HALF_WIDTH, twoDecimals } from "../../ui/components/vector_plane.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
@@ -11,6 +11,7 @@ const UNDECIDED = 0.01;  // weights that differ by less count as equal
 // The key of the largest weight; -1 where all are equal.
 const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDECIDED ? -1 : weights.indexOf(Math.max(...weights)));
 
+const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
 const RIVALS = ["dot", "cosine", "L2 distance"];  // which the sentence compares
 const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
 
@@ -25,6 +26,57 @@ class ScorePlane extends PlaneScene {
   get laterPace() { return this.isPictured ? 2.5 : super.laterPace; }
   hasStep(name) { return super.hasStep(name) && !(this.isPictured && ["asks", "takes"].includes(name)); }
   hasContrast() { return false; }
+
+  // On arrival one key is short; once all scores have been shown it grows, and what came of that is seen at rest.
+  adopt(data, ...tell) {
+    const isFirst = !this.given;
+    super.adopt(data, ...tell);
+    if (isFirst && data.grows && !this.isAboutToPlay && !this.isCovered) this.compareGrown();
+  }
+
+  shortArrows() { return this.plane.arrows.map((arrow, at) => (at === GROWING ? arrow.map((value) => SHORT * value) : [...arrow])); }
+
+  compareGrown(from = this.shortArrows()) {
+    const { scores } = this.computed(from);
+    Object.assign(this, { from, base: this.data.weights.map((weights, row) => (scores[row] ? softmax(scores[row]) : weights)), isDragged: true });
+    this.plane.requestDraw();
+  }
+
+  shorten() {
+    const { plane } = this;
+    if (!this.given.grows || plane.goal) return;
+    Object.assign(this, { from: null, base: null, isGrowing: true });
+    [plane.goal, plane.arrows] = [plane.arrows, this.shortArrows()];
+    plane.requestDraw();
+  }
+
+  playOnArrival() {
+    this.shorten();
+    super.playOnArrival();
+  }
+
+  play() {
+    if (this.isOver()) this.shorten();
+    super.play();
+  }
+
+  arrive() {
+    super.arrive();
+    const { plane } = this;
+    if (this.isTour || !this.isGrowing || !plane.goal) return;
+    const short = plane.arrows;
+    plane.arrows = plane.goal;
+    this.glide(short, null, GROWTH);
+    this.compareGrown(short);
+    this.isGrowing = false;
+  }
+
+  finish() {
+    const { plane } = this;
+    if (plane.goal) Object.assign(plane, { arrows: plane.goal, goal: null });
+    this.isGrowing = false;
+    super.finish();
+  }
 
   computed(arrows) {
     const { bare, scene } = this.given, [q, ...keys] = arrows;
@@ -104,10 +156,24 @@ class ScorePlane extends PlaneScene {
     return `For ${this.data.keys[key]}: length × length × how well they agree = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
   }
 
+  // The key that alone has moved, and only away from 0; -1 where there is none.
+  grownKey() {
+    const { from, base, plane: { arrows } } = this, moved = this.moved(), { cosine, lengthQ, lengthK } = geometry(from?.[moved[0]] ?? [0, 0], arrows[moved[0]] ?? [0, 0]);
+    return base && moved.length === 1 && moved[0] > 0 && cosine > 0.999 && lengthK > lengthQ ? moved[0] - 1 : -1;
+  }
+
   // What the chosen score prefers, and then, once all have played, what those beside it do.
   captionOfRest() {
     const { data, row, weights, state: { percents } } = this, name = data.queries[row], best = winner(weights);
     if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${percents[at]} of ${key}`).join(", ")}.`;
+    const grown = this.grownKey(), percentOf = (rows, at) => this.percentsOf(rows[at])[grown];
+    if (grown >= 0) {
+      const clauses = RIVALS.map((rival) => data.queries.indexOf(rival)).filter((at) => at >= 0).map((at) => {
+        const [is, was] = [percentOf(data.weights, at), percentOf(this.base, at)];
+        return `by **${data.queries[at]}** ${is === was ? `still ${is}` : `**${is}**, not ${was}`}`;
+      });
+      return `**${data.keys[grown]}** grew longer without turning. It now gets ${clauses.join("; ")}.`;
+    }
     if (best < 0) return `By **${name}** all keys fit equally well.`;
     const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`;
     if (this.isTour && row !== this.tour.at(-1)) return `${chosen}.`;

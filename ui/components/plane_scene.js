@@ -419,13 +419,13 @@ export class PlaneScene extends SceneView {
   hasStep(name) { return name === "asks" || name === "scores" || (this.data.isSoft && super.hasStep(name)); }
 
   // What Python has moved goes there.
-  glide(from, base) {
+  glide(from, base, duration = GLIDE) {
     const { plane } = this, goal = plane.arrows, began = performance.now();
     Object.assign(this, { from, base, isDragged: false });
     if (String(goal) === String(from) || wantsLessMotion()) return;
     const step = (now) => {
       if (plane.goal !== goal) return;
-      const share = clamp((now - began) / GLIDE, 0, 1) ** 2;
+      const share = clamp((now - began) / duration, 0, 1) ** 2;
       plane.arrows = share === 1 ? goal : goal.map((arrow, index) => arrow.map((value, axis) => mix(from[index][axis], value, share)));
       plane.requestDraw();
       if (share < 1) requestAnimationFrame(step);

@@ -17,11 +17,11 @@ from ui.state import Field, one_of
 
 D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
-TITLES = {"variance": "variance of scores", "gradient": "gradient of the softmax"}
+TITLES = {"variance": "variance of scores", "gradient": "softmax gradient"}
 
 
 class RandomWeights(NamedTuple):
-    """The weights of a random query over eight random keys, (8,) each."""
+    """The weights of 512 random queries over eight random keys, (512, 8) each."""
 
     undivided: Tensor
     divided: Tensor
@@ -30,25 +30,26 @@ class RandomWeights(NamedTuple):
 def draw_input() -> RandomWeights:
     """Draw the width of the vectors; return weights of such vectors."""
     d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", measures.DIMENSIONS)
-    raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=0)[0]
+    raw = measures.random_scores(d_k)
     return RandomWeights(raw.softmax(-1), (raw / math.sqrt(d_k)).softmax(-1))
 
 
 def answer(weights: RandomWeights) -> str:
-    """Say what one key takes; not before a guided lecture has revealed its own answer."""
+    """Say what the heaviest key takes on average; not before a guided lecture has revealed its own answer."""
     if GUIDED.value and STAGE.value != REVEALED:
         return ""
     undivided, divided = (
-        f"**{percent(float(row.max()))}** (gradient {measures.softmax_jacobian_norm(row):.2f})" for row in weights
+        f"**{percent(float(rows.amax(1).mean()))}** (gradient {measures.softmax_jacobian_norm(rows).mean():.2f})"
+        for rows in weights
     )
-    return f"Larger dot products let one key take all: here {undivided}, divided only {divided}."
+    return f"Larger dot products let one key take all: on average {undivided}, divided only {divided}."
 
 
 def draw(weights: RandomWeights) -> None:
     """Draw the weights, and variance and gradient over the width."""
     weights_column, *chart_columns = st.columns([1.15, 1, 1], gap="medium")
-    chart = weights_chart(*(row.tolist() for row in weights))
-    draw_chart(chart, key="scoring_row", alt="Weights of eight random keys", container=weights_column)
+    chart = weights_chart(*(rows.sort(descending=True).values.mean(0).tolist() for rows in weights))
+    draw_chart(chart, key="scoring_row", alt="Mean weights of eight random keys", container=weights_column)
     for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
         alt = f"{title} over dₖ, divided or not"
         draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt, container=column)

@@ -2,13 +2,16 @@
 
 import streamlit as st
 
+from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
 from pages.vectors import inputs
 from pages.vectors.charts import hull_chart
 from pages.vectors.inputs import Workbench
 from ui.chart import draw_chart
+from ui.layout import bar_rows
 
 draw_input = inputs.draw_input
 
@@ -33,8 +36,15 @@ def draw(bench: Workbench) -> None:
         st.caption(f"Only values of two columns can be drawn as points; these have {values.shape[1]}.")
     elif trace.has_softmax:
         weights, context = to_array(trace.weights(0, [bench.query]))[0], to_array(trace.context())
+        picture, shares = st.columns(2, gap="large", vertical_alignment="center")
         labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
         chart = hull_chart(values, context, weights, labels, queries, bench.query)
-        draw_chart(chart, width="content", alt="Contexts inside the values' hull")
-        st.caption(f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(bench.label)}**.")
+        draw_chart(chart, width="content", alt="Contexts inside the values' hull", container=picture)
+        with shares:
+            st.markdown(f"What **{as_markdown(bench.label)}** takes of each value:")
+            colours = [ROLE_COLOURS[Role.WEIGHTS]] * len(labels)
+            st.html(bar_rows(zip(labels, weights.tolist(), colours, strict=True)))
+            total = percent(float(weights.sum()))
+            st.markdown(f"No weight is below 0, and together they are {total}: that makes it an **average**.")
+            st.caption("Circles are values, diamonds contexts, lines weights.")
     bench.draw_pairs()
