@@ -322,6 +322,12 @@ def test_examples_are_short_and_a_heavy_word_that_pushes_the_other_way_is_named(
     assert matter.against_the_answer(weights, [-0.2, 0.001, 0.3], positive=0.8) is None
 
 
+def test_what_a_negation_reaches_changes_with_the_word_that_is_deleted():
+    comma, negation, neither = (("Not bad, warm and funny.", 2), ("Not bad at all.", 0), ("Not bad at all.", 3))
+    turned = [matter.turned_otherwise(read_sentence(text), index) for text, index in (comma, negation, neither)]
+    assert turned == [{3: True, 4: True, 5: True}, {1: False, 2: False, 3: False}, {}]
+
+
 @pytest.mark.parametrize(
     ("positive", "says"),
     [(1.0, "positive 100%"), (0.997, "positive >99%"), (0.5, "positive 50%"), (0.004, "negative >99%")],
