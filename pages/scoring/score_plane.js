@@ -45,37 +45,23 @@ class ScorePlane extends PlaneScene {
   shorten() {
     const { plane } = this;
     if (!this.given.grows || plane.goal) return;
-    Object.assign(this, { from: null, base: null, isGrowing: true });
+    Object.assign(this, { from: null, base: null });
     [plane.goal, plane.arrows] = [plane.arrows, this.shortArrows()];
     plane.requestDraw();
   }
 
-  playOnArrival() {
-    this.shorten();
-    super.playOnArrival();
-  }
-
-  play() {
-    if (this.isOver()) this.shorten();
-    super.play();
-  }
+  lengthen() { if (this.plane.goal) Object.assign(this.plane, { arrows: this.plane.goal, goal: null }); }
+  playOnArrival() { this.shorten(); super.playOnArrival(); }
+  play() { if (this.isOver()) this.shorten(); super.play(); }
+  finish() { this.lengthen(); super.finish(); }
 
   arrive() {
     super.arrive();
-    const { plane } = this;
-    if (this.isTour || !this.isGrowing || !plane.goal) return;
-    const short = plane.arrows;
-    plane.arrows = plane.goal;
+    const { plane } = this, short = plane.arrows;
+    if (this.isTour || !plane.goal) return;
+    this.lengthen();
     this.glide(short, null, GROWTH);
     this.compareGrown(short);
-    this.isGrowing = false;
-  }
-
-  finish() {
-    const { plane } = this;
-    if (plane.goal) Object.assign(plane, { arrows: plane.goal, goal: null });
-    this.isGrowing = false;
-    super.finish();
   }
 
   computed(arrows) {
@@ -166,10 +152,10 @@ class ScorePlane extends PlaneScene {
   captionOfRest() {
     const { data, row, weights, state: { percents } } = this, name = data.queries[row], best = winner(weights);
     if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${percents[at]} of ${key}`).join(", ")}.`;
-    const grown = this.grownKey(), percentOf = (rows, at) => this.percentsOf(rows[at])[grown];
+    const grown = this.grownKey();
     if (grown >= 0) {
-      const clauses = RIVALS.map((rival) => data.queries.indexOf(rival)).filter((at) => at >= 0).map((at) => {
-        const [is, was] = [percentOf(data.weights, at), percentOf(this.base, at)];
+      const clauses = this.tour.map((at) => {
+        const [is, was] = [data.weights, this.base].map((rows) => this.percentsOf(rows[at])[grown]);
         return `by **${data.queries[at]}** ${is === was ? `still ${is}` : `**${is}**, not ${was}`}`;
       });
       return `**${data.keys[grown]}** grew longer without turning. It now gets ${clauses.join("; ")}.`;
