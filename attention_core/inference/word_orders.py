@@ -1,27 +1,13 @@
 """A sentence and the same words in another order, as a transformer's encoder reads them."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.edits import Edit, QueryEdit
-from attention_core.device import device_of
 from attention_core.inference.translation import SourceSentence
-from attention_core.models.transformer import EditedTranslator, EditsByAttention
-
-
-class OrderComparison(NamedTuple):
-    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
-    states: Tensor  # (n, d_model) of the original
-    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
-
-    @property
-    def changed(self) -> Tensor:
-        """How far each piece of the shuffled sentence moved, (n,), as a share of the length that its state had."""
-        before = self.states[self.order]
-        return (self.shuffled_states - before).norm(dim=-1) / before.norm(dim=-1)
+from attention_core.models.transformer import EditsByAttention
 
 
 def word_order(n_words: int, arrangement: str, seed: int = 0) -> list[int]:
@@ -72,20 +58,3 @@ def movable_words(source: SourceSentence) -> int:
     """Return how many of the first words can be moved: all, but for a mark that ends the sentence."""
     n_words = len(source.words)
     return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
-
-
-@torch.inference_mode()
-def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list[int]) -> OrderComparison:
-    """Encode a sentence and the same words in another order, and compare the states piece by piece.
-
-    Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
-    section 3.5.
-    """
-    device = device_of(edited.model)
-    reordered_source, positions = reordered(source, order)
-
-    def states(ids: Tensor, edits: EditsByAttention) -> Tensor:
-        return edited.network.encode(ids[None].to(device), edits).states[0].cpu()
-
-    moved = reordered_edits(edited.edits, positions)
-    return OrderComparison(positions, states(source.ids, edited.edits), states(reordered_source.ids, moved))
