@@ -81,7 +81,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     assert box["y"] + box["height"] == pytest.approx(height)
 
 
-@pytest.mark.parametrize("address", ["pixels?map=rows&", "train?"])
+@pytest.mark.parametrize("address", ["pixels?map=rows&", "train?lesson=digits&"])
 def test_a_pad_and_its_buttons_are_whole_beside_the_open_list_of_pages(visit, app_url, address):
     page = visit(f"{app_url}/{address}lecture=0")
     page.set_viewport_size({"width": 1024, "height": 768})
