@@ -30,7 +30,7 @@ WAYS = {
     "train": [
         {"take_along": True},
         {"train_question": "changed"},
-        *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
+        *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "digits")),
     ],
     "atlas": [{}, {"atlas_source": "tensors"}, {"atlas_question": "own"}],
 }

@@ -111,7 +111,7 @@ STEP = button_group("*_step")
 CANVAS = component("*_pad_*[0-9]", draw_stroke)
 
 VISITS: dict[str, tuple[Action, ...]] = {
-    "train": (CANVAS, button_group("train_lesson"), QUESTION),
+    "train": (text_input("train_graph", ("AB CD AC", "AB EF BC")), button_group("train_set_lesson"), QUESTION),
     "": (text_input("start_text", SENTENCES), button_group("start_demonstration"), button("start_q_*")),
     "lookup": (
         button_group("lookup_preset"),
