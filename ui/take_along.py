@@ -8,6 +8,7 @@ from attention_core.links import read_session, write_session
 from ui.chart import save_pictures
 from ui.component import component
 from ui.navigation import PAGES, PageEntry, entry_of, path_of
+from ui.old_addresses import moved_address
 from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_widget, widget_value
 
 NOTATIONS = "notations"  # the question of *Three vectors* that says how others write what the pages show
@@ -76,7 +77,7 @@ def _open(key: str) -> None:
     if upload is None:
         return
     try:
-        page, values = read_session(upload.getvalue())
+        page, values = moved_address(*read_session(upload.getvalue()))
         if page not in {entry.name for entry in PAGES}:
             raise ValueError("This session is of a page that is not here.")
         PAGE_OF_SESSION.value, OPENED_SESSION.value, REFUSED.value = page, values, ""

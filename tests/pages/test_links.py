@@ -28,6 +28,7 @@ from tests.support.random_settings import (
     widgets_of,
 )
 from ui import navigation, state, take_along
+from ui.old_addresses import moved_address
 
 HALF = "~1" + base64.urlsafe_b64encode(zlib.compress(b'"\\ud800 apple"')).decode().rstrip("=")
 """A packed text with half a character, of which no address can be written."""
@@ -98,12 +99,12 @@ def test_damaged_foreign_and_unknown_values_lose_nothing_else(name, visit):
 
 
 def test_value_that_is_none_is_named_and_the_others_are_followed(visit):
-    page = visit("find", edits="900", region="3", strokes="~1broken")
+    page = visit("pixels", edits="900", pixel="3", strokes="~1broken")
     words = "\n".join(toast.value for toast in page.toast)
     assert "edits=900" in words
     assert "strokes=~1broken" in words
-    assert page.session_state["find_edits"] == ()
-    assert page.session_state["find_region"] == 3
+    assert page.session_state["pixels_edits"] == ()
+    assert page.session_state["pixels_query"] == 3
     assert "edits" not in address_of(page)
     page.run()
     assert not page.toast
@@ -189,16 +190,17 @@ OFF_BEFORE = {
 
 @pytest.mark.parametrize("name", sorted(BEFORE))
 def test_links_of_the_first_version_still_open(name, visit):
-    page = visit(name, **BEFORE[name])
+    name, before = moved_address(name, BEFORE[name])
+    page = visit(name, **before)
     assert not page.toast, "every part of the link is understood"
     went = {"show": "made-echo-65536"} if name == "atlas" else {}  # of three made-up texts one is left
-    tab = {"tab": "", "question": ""}  # under another name today
+    tab = {"tab": "", "question": "", "menu": ""}  # under another name today, or open at once
     address = address_of(page)
     if name in OFF_BEFORE:  # heads that are off are edits today
         edits = [(change.attention, change.edit) for change in page.session_state[f"{name}_edits"]]
         assert edits == [(where, DropHead(head)) for where, head in OFF_BEFORE[name]]
-        address["off"] = BEFORE[name]["off"] if address.pop("edits") else ""
-    assert address | tab == BEFORE[name] | went | tab
+        address["off"] = before["off"] if address.pop("edits") else ""
+    assert address | tab == before | went | tab
 
 
 def test_a_session_file_of_the_first_version_is_read(root):

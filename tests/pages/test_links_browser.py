@@ -93,8 +93,8 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
     file = tmp_path / "session.json"
     download.value.save_as(file)
     drawn.keyboard.press("Escape")
-    drawn.get_by_test_id("stPageLink").filter(has_text="Find the digit").last.click()
-    drawn.get_by_role("heading", name="Find the digit", exact=True).wait_for()
+    drawn.get_by_test_id("stPageLink").filter(has_text="Ask a photograph").last.click()
+    drawn.get_by_role("heading", name="Ask a photograph", exact=True).wait_for()
     run_to_the_end(drawn)
     drawn.get_by_role("button", name="Take it along").click()
     broken = tmp_path / "broken.json"

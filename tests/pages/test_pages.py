@@ -42,7 +42,7 @@ def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, mo
 
 @pytest.mark.parametrize(
     ("name", "model"),
-    [("pixels", "pixel-notes"), ("find", "feature-mask"), ("read", "digit-reader"), ("ask", "scene-question")],
+    [("pixels", "pixel-notes"), ("read", "digit-reader"), ("ask", "scene-question")],
 )
 def test_missing_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app, name, model):
     (weights / f"{model}.safetensors").unlink()

@@ -19,7 +19,7 @@ IS_SEEN = """([selector, isSeen]) => {
 }"""
 
 
-ANSWER, DIGITS, PRESETS = ".st-key-{}_answer", ".st-key-digits_worth", "[class*=st-key-{}_preset] button"
+ANSWER, PRESETS = ".st-key-{}_answer", "[class*=st-key-{}_preset] button"
 EXAMPLES = ".st-key-{}_examples button"
 SHOWN = {
     "lookup": (".st-key-lookup_scene", False, ""),
@@ -31,7 +31,6 @@ SHOWN = {
     "transformer": (".st-key-transformer_tiles", False, EXAMPLES),
     "pixels": (".st-key-pixels_ten", False, PRESETS),
     "photograph": (".st-key-photograph_scene", False, EXAMPLES),
-    "find": (DIGITS, True, PRESETS),
     "read": (ANSWER, False, PRESETS),
     "ask": (ANSWER, False, EXAMPLES),
     "groups": (".st-key-groups_party [data-testid=stHtml]:has(.opened)", True, ".st-key-groups_query [role=radio]"),

@@ -184,15 +184,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         NEXT,
         QUESTION,
     ),
-    "find": (
-        button("find_preset_*"),
-        CANVAS,
-        button("find_scatter"),
-        component("find_small", click_item("chosen", "cell", "numbers")),
-        NEXT,
-        STEP,
-        QUESTION,
-    ),
     "read": (button("read_at_next"), button("read_preset_*"), CANVAS, QUESTION),
     "ask": (
         text_input("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),

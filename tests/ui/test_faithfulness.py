@@ -17,7 +17,7 @@ from tests.support.app import frames, rerun, text_of
 from ui.edits import ListedEdit
 from ui.faithfulness import AS_LEARNED
 
-PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer", "groups")
+PAGES = ("pixels", "read", "ask", "matter", "translate", "transformer", "groups")
 
 
 def curves(page) -> dict[str, list[float]]:
@@ -86,9 +86,7 @@ def test_over_many_inputs_numbers_and_words_agree(visit):
 OFF = {"model": "tatoeba-llama", "off": pack([["decoder self", 1, 2]])}
 
 
-@pytest.mark.parametrize(
-    ("name", "address"), [("model", OFF), *((name, {}) for name in ("find", "pixels", "ask", "matter"))]
-)
+@pytest.mark.parametrize(("name", "address"), [("model", OFF), *((name, {}) for name in ("pixels", "ask", "matter"))])
 def test_with_attention_changed_it_is_said_that_the_answer_is_the_networks_own(visit, name, address):
     page = visit(name, tab="doubts", **{**address, "off": ""})
     assert AS_LEARNED not in text_of(page)

@@ -63,7 +63,7 @@ def test_answers_say_that_a_page_loads_nothing_from_elsewhere(page, app_url):
 
 
 def test_who_has_no_pointer_skips_to_the_page_and_draws_by_keys(page, app_url):
-    page.goto(f"{app_url}/find")
+    page.goto(f"{app_url}/pixels")
     pad = page.locator("canvas.upper-canvas[tabindex='0']")
     pad.wait_for()
     settle(page)

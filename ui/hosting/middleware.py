@@ -6,12 +6,14 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 from attention_core.files import MISSING, find_file
 from ui.navigation import PAGES
+from ui.old_addresses import moved_address
 from ui.served import base_path
 
 Message = MutableMapping[str, Any]
@@ -153,8 +155,9 @@ def new_address(scope: Message) -> str | None:
         return None
     if "text/html" not in Headers(scope=scope).get("accept", ""):
         return None
-    query = scope["query_string"].decode("latin-1")
-    return f"./{PAGE_OF_TITLE.get(name.lower(), '')}" + (f"?{query}" if query else "")
+    page = PAGE_OF_TITLE.get(name.lower(), name.lower())
+    page, query = moved_address(page, dict(parse_qsl(scope["query_string"].decode("latin-1"), True)))
+    return f"./{page if page in PAGE_NAMES else ''}" + (f"?{urlencode(query)}" if query else "")
 
 
 PATH = "/_stcore/health"

@@ -229,7 +229,7 @@ def test_drawing_survives_leaving_the_page_and_coming_back(visitor):
 
 def test_a_large_picture_is_a_file_that_browsers_keep(visitor, app_url):
     visitor.goto(f"{app_url}/find?step=weights")
-    picture = visitor.locator(".st-key-find_small .picture")
+    picture = visitor.locator(".st-key-photograph_mask_0 .picture")
     picture.wait_for()
     hrefs = re.findall(r'url\("(.*?)"\)', picture.evaluate("one => getComputedStyle(one).backgroundImage"))
     found = [visitor.request.get(href) for href in hrefs if "/pictures/" in href]

@@ -94,6 +94,7 @@ def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
         ("/welcome", "./?digit=3"),
         ("/start", "./?digit=3"),
         ("/Draw-a-digit", "./pixels?digit=3"),
+        ("/find", "./photograph?digit=3&question=learned"),
         ("/pixels", None),
         ("/", None),
         ("/_stcore/health", None),

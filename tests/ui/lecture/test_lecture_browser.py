@@ -80,7 +80,7 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
     page.wait_for_function(FITTED)
     assert page.evaluate(HEIGHT) <= 1080
     page.keyboard.press("]")
-    page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
+    page.get_by_role("heading", name="Ask a photograph", exact=True).wait_for()
     settle(page)
     assert page.evaluate("window.lecture.on"), "the next page is in lecture mode too"
     page.reload()
@@ -187,7 +187,7 @@ def test_remote_control_goes_on_to_the_next_page_after_the_last_step(page, app_u
 
 
 def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture):
-    page = lecture("find?lecture=1")
+    page = lecture("pixels?lecture=1")
     page.keyboard.press("PageDown")
     options = page.locator("[class*=_try_guess] button")
     options.first.wait_for()
@@ -205,7 +205,7 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture)
     page.keyboard.press("PageDown")
     page.wait_for_url(re.compile("(tab|question)="))
     page.keyboard.press("1")
-    page.locator(".st-key-find_try button").wait_for()
+    page.locator(".st-key-pixels_try button").wait_for()
     assert not answer.count(), "the steps began as before"
 
 
