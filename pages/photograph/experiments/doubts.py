@@ -8,10 +8,15 @@ from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
 from ui.faithfulness import answer as answer
 from ui.faithfulness import draw as draw
 
+OVER_MANY = (
+    "Here a region is left out as a key. In the figures over many questions, below, it became grey in the photograph "
+    "itself, which the network then named without a question."
+)
+
 
 def draw_input() -> QuestionedMap:
     """Draw the photograph and the word; return what becomes of the answer as regions go."""
     reading, _ = draw_photo_and_query()
     over = KeysInPicture(pixels_of(reading), reading.photo.grid, size=150)
     inputs = reading.photo.features, reading.query.vector, reading.query.scale, temperature()
-    return question_map(NAME, MODEL, "regions", subjects.photo_subject, *inputs, over=over)
+    return question_map(NAME, MODEL, "regions", subjects.photo_subject, *inputs, over=over, note=OVER_MANY)
