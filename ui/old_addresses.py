@@ -27,6 +27,6 @@ def current_address(page: str, address: Mapping[str, str]) -> dict[str, str]:
     for old, today in opens.items():
         name, _, value = old.partition("=")
         if name in address and value in (address[name], ANY):
-            del current[name]
+            current.pop(name, None)
             current |= {key: address[name] if new == ANY else new for key, new in parse_qsl(today)}
     return current
