@@ -53,7 +53,7 @@ class OneVector extends ScenePlayer {
       const data = (half.data = halves.find(({ name }) => name === half.name));
       for (const node of [half.bars, half.said]) node.hidden = !data;
       if (!data) continue;
-      half.title.textContent = data.isLiteral ? `${data.title}, word for word` : data.title;
+      half.title.textContent = data.isLiteral ? `${data.title} (word for word)` : data.title;
       half.strips = data.vectors.map((numbers) => paint(numbers, create("canvas", { width: numbers.length, height: 1 })));
       half.bars.replaceChildren(...half.strips);
       half.englishWords = this.fill(half.english, data.english);
@@ -199,7 +199,7 @@ class OneVector extends ScenePlayer {
       if (!isNarrow) write(name, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
     }
     groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
-    write("quality of translations (BLEU) by length", left + 6, high - 8, { class: "over" });
+    write("quality of test translations (BLEU) by length", left + 6, high - 8, { class: "over" });
     if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });
     Object.assign(length.style, { marginLeft: `${xOf(stops[0]) - 9}px`, width: `${xOf(stops.at(-1)) - xOf(stops[0]) + 18}px` });
   }

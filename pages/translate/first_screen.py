@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import english_words
-from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
+from attention_core.data.sentence_presets import LOST, TRANSLATE
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
 from attention_core.inference.translation_scene import is_sound, word_glosses
@@ -22,7 +22,7 @@ from ui import translators as network
 from ui import words
 from ui.lecture.mode import LECTURE
 from ui.player import Player, Stepper
-from ui.read_back import read_back
+from ui.read_back import IN_ENGLISH, read_back
 from ui.skeleton import draw_fragment
 from ui.state import Field, controlled, one_of, widget_value
 from ui.try_this import TRY_STAGE, TryThis
@@ -107,13 +107,13 @@ def longer_sentence() -> TryThis:
         act,
         outcome,
         "translate_pair",
-        hides=":is(.st-key-desk_translate_models, .st-key-numbers)",
+        hides=":is(.st-key-desk_translate_said, .st-key-desk_translate_models, .st-key-numbers)",
     )
 
 
 def english_gloss(french: str) -> str:
     """Return what a translation of an example says in English, quoted, behind a space; "" where it is not known."""
-    return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
+    return f" “{IN_ENGLISH[french]}”" if french in IN_ENGLISH else ""
 
 
 def translate_with_models(text: str) -> dict[str, TracedTranslation]:
@@ -131,11 +131,14 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
 
 
 def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw the scene of two models at the present word, buttons that go from word to word, and what each of them says.
+    """Draw what each of two models says, the scene of both at the present word, and buttons that go from word to word.
 
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
+    with st.container(key="desk_translate_said", gap="xsmall"):
+        for slot in network.FIRST:
+            _draw_model(slot, text, models)
     rows = draw_scene(models, text)
     with st.container(key="desk_translate_models"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
@@ -150,8 +153,6 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
             st.caption(
                 "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
             )
-        for slot in network.FIRST:
-            _draw_model(slot, text, models)
         if _is_short_and_sound(text, models):
             with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
                 st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")

@@ -24,13 +24,13 @@ draw_input = draw_translations
 
 
 def answer(translations: Translations) -> str:
-    """Say how many French words give most of their weight to one English word."""
+    """Say how many rows give most of their weight to one English word."""
     traced = next((model for model in translations.models.values() if not model.view.is_single), None)
     if traced is None:
         return "Without attention, none looks at any word."
-    heaviest = traced.view.weights[:-1].amax(1)
+    heaviest = traced.view.weights.amax(1)
     n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator]
-    return f"With {name}, {n} of {len(heaviest)} give more than half of their weight to one English word."
+    return f"With {name}, {n} of {len(heaviest)} rows have more than half of their weight at one English word."
 
 
 def draw(translations: Translations) -> None:
@@ -65,7 +65,7 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
                 marked_row=min(WORD.value, len(view.target) - 1),
-                framed=list(closest.items()),
+                framed=[] if LECTURE.value else list(closest.items()),  # what explains the frames is not on that screen
             )
             description = f"Alignment, {traced.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
