@@ -184,7 +184,7 @@ export class MapDrawing extends MapView {
     this.useFont(pen, 13);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
-    const above = isLabelled ? this.top - 8 * this.large : 36;
+    const above = isLabelled ? this.top - 8 * this.large : 36 * this.large;
     pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
@@ -204,7 +204,7 @@ export class MapDrawing extends MapView {
     for (const col of ticks(range.left, range.right, this.wide(), 76)) {
       const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
       if (x < x0) continue;
-      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
+      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 8 - 6 * this.large);
       pen.fillRect(x, y0 - 6, 1, 5);
     }
   }

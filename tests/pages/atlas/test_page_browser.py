@@ -101,6 +101,8 @@ def test_link_opens_the_same_view(atlas, app_url):
 def test_flight_ends_on_words_that_can_be_read(page, app_url):
     open_at(page, f"{app_url}/atlas?stop=0")
     assert view(page)[0] == 6
+    sentences = f"{MAP}.phraseRows({MAP}.viewRange()).map((row) => {MAP}.sentenceFrom(row)?.text)"
+    page.wait_for_function(f"(texts => texts.length > 5 && texts.every((text) => / .*[.!?]$/.test(text)))({sentences})")
     for stop in range(1, 4):
         page.get_by_role("button", name="Fly in").click()
         page.wait_for_url(re.compile(f"stop={stop}" if stop < 3 else "map="))
