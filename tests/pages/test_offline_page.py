@@ -6,9 +6,9 @@ import streamlit as st
 from tests.support.app import ExportAtOnce, open_page
 from ui.player import OFFLINE_BYTES
 
-PICTURES = {"pixels": (28, 28), "read": (12, 48), "ask": (16, 16)}
+PICTURES = {"pixels": (28, 28), "photograph": (14, 14), "read": (12, 48), "ask": (16, 16)}
 """Name -> rows and columns of what lies over the drawing."""
-NAMES = ("lookup", "vectors", "matter", "translate", "transformer", "pixels", "read", "ask", "groups", "model")
+NAMES = "lookup vectors matter translate transformer pixels photograph read ask groups model".split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,18 +1,17 @@
 """Does each word have its own spot of light? Two words are asked one after another on one photograph."""
 
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.wording import percent
-from attention_core.charts.overlay import overlay, spot_of_light
+from attention_core.charts.overlay import image_png, spot_of_light
 from attention_core.device import to_array
 from pages.photograph import reading as asked
 from pages.photograph.first_screen import draw_photographs, example_texts
 from pages.photograph.numbers import pixels_of
-from ui.chart import note_picture
+from ui.chart import draw_layers
 from ui.computed import model_or_stop
 from ui.hosting.bounds import QUERY_LETTERS
 from ui.labels import error_markdown, note
@@ -64,16 +63,16 @@ def answer(two: TwoTexts) -> str:
 
 def draw(two: TwoTexts) -> None:
     """Draw both looks, each with what it says."""
-    for column, text, reading, weights in zip(
-        st.columns(2, gap="medium"), two.texts, two.readings, two.weights, strict=True
-    ):
-        with column:
+    columns = st.columns(2, gap="medium")
+    for number, (text, reading, weights) in enumerate(zip(two.texts, two.readings, two.weights, strict=True)):
+        with columns[number]:
             name, share, _ = asked.likeliest(reading.answer)[0]
             st.markdown(f"{error_markdown(text)}: **{name}** ({percent(share)}), best score {reading.best_score:.1f}")
             ground = 0 if st.context.theme.type == "dark" else 255
-            st.image(spot_of_light(pixels_of(reading), weights, ground), width=SIDE)
-            title = f"Where {text} looks"
-            note_picture(partial(overlay, pixels_of(reading), weights), title)
+            layers, key = [image_png(spot_of_light(pixels_of(reading), weights, ground))], f"photograph_spot_{number}"
+            about = f"Where {text} looks"
+            options: Any = {"size": SIDE, "axis": "regions", "tooltip": "weight {}%", "smooth": True}
+            draw_layers(layers, 100 * weights, key, about, **options)
     note(
         "So does a network that writes a caption: each word has its spot of light. No network here writes the caption."
     )

@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.data.colours import name_colour
 from attention_core.data.photographs import load_photographs
+from attention_core.faithfulness.subjects import photo_subject
 from attention_core.hub.pictures import read_picture
 from attention_core.inference import photographs as photo_module
 from attention_core.inference.photographs import (
@@ -20,14 +21,16 @@ from attention_core.inference.photographs import (
     class_query,
     controls,
     encode_photograph,
+    first_glance,
     name_photograph,
     photo_names,
     region_query,
     scale_photograph,
     show_mixture,
+    stored_meanings,
     word_query,
 )
-from attention_core.inference.soft_lookup import SPELLING
+from attention_core.inference.soft_lookup import SPELLING, sentence_vectors
 from attention_core.models import load
 from tests.support.shown_code import check
 
@@ -92,6 +95,22 @@ def test_a_word_becomes_a_mixture_of_classes(model, astronaut):
     assert trace.story.query_axis.labels == ["football helmets"]
     assert name_photograph(model, trace)[0].argmax() == HELMET
     assert word_query(model, "zzz", SPELLING).nearest[0].cosine < photo_module.NEAR
+
+
+def test_stored_meanings_are_those_of_the_sentence_encoder_and_a_first_glance_names_what_is_there(model, minilm):
+    stored = stored_meanings()
+    assert list(stored)[:1000] == list(photo_names())
+    texts = ["espresso", "wine bottle", "helmet"]
+    assert_close(torch.stack([stored[text] for text in texts]), sentence_vectors(minilm, texts), atol=2e-3, rtol=0)
+    assert "espresso" in first_glance(model, load_photographs()["coffee"].content, 3)
+
+
+def test_its_subject_answers_as_the_question_does(model, astronaut):
+    query = class_query(model, HELMET)
+    subject = photo_subject(model, astronaut.features, query.vector, query.scale, 4.0)
+    trace = ask_photograph(model, astronaut, query, 4.0)
+    assert_close(subject.probabilities(), name_photograph(model, trace), atol=1e-5, rtol=1e-4)
+    assert_close(next(iter(subject.weights.values()))[0], trace.weights(), atol=1e-6, rtol=1e-4)
 
 
 def test_a_region_asks_what_else_looks_like_it(model, astronaut):
