@@ -8,7 +8,19 @@ from ui.player import OFFLINE_BYTES
 
 PICTURES = {"pixels": (28, 28), "photograph": (14, 14), "read": (12, 48), "ask": (16, 16)}
 """Name -> rows and columns of what lies over the drawing."""
-NAMES = "lookup vectors matter translate transformer pixels photograph read ask groups model".split()
+NAMES = [
+    "lookup",
+    "vectors",
+    "matter",
+    "translate",
+    "transformer",
+    "pixels",
+    "photograph",
+    "read",
+    "ask",
+    "groups",
+    "model",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
