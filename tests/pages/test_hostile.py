@@ -27,6 +27,7 @@ WAYS = {
         {"model_key": "vision", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
+    "photograph": [{"photograph_question": "two"}, {"photograph_question": "", "photograph_has_camera": True}],
     "train": [
         {"take_along": True},
         {"train_question": "changed"},
