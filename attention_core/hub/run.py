@@ -27,6 +27,7 @@ from attention_core.hub.model import (
     readable,
 )
 from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.hub.windows import check_window_edits, join_windows, windowed_layers
 
 CHARACTERS_PER_TOKEN = 16
 """A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""
@@ -242,8 +243,13 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MAX_LOGITS)
     if pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER):
         inputs |= pretrained.without_cache()
+    layers = windowed_layers(model)
+    if layers:
+        check_window_edits(edits)
     with as_model_errors(pretrained, "be run with this input", UnsupportedError):
-        recording, output = run_model(model, inputs, edits=edits)
+        recording, output = run_model(model, inputs, edits=edits, item="all" if layers else 0)
+    if layers:
+        recording = join_windows(recording, layers)
     if pretrained.kind is ModelKind.VISION:
         prepared = _as_positioned(prepared, recording)
     logits = _first(output.get("logits"))
@@ -261,7 +267,8 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del fields["inputs"]
     labelled = replace(recording, traces=list(recording.traces))  # an axis of another length keeps its numbers
-    labelled.label(Axis("patches", prepared.tokens) if is_vision else prepared.tokens, prepared.target_tokens)
+    if not layers:  # joined windows have their labels
+        labelled.label(Axis("patches", prepared.tokens) if is_vision else prepared.tokens, prepared.target_tokens)
     labelled.note = recording.note
     return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, classes=classes, **fields)
 
@@ -293,6 +300,8 @@ def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
 
 def patches_of(run: ModelRun, trace: AttentionTrace) -> PatchGrid | None:
     """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
+    if (grid := trace.story.query_axis.grid) is not None and run.kind is ModelKind.VISION:  # of joined windows
+        return PatchGrid(grid, 0)
     if run.patch_grid is None or not is_self_attention(trace):
         return None
     n_patches = run.patch_grid[0] * run.patch_grid[1]

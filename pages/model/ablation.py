@@ -103,6 +103,9 @@ def _controls(run: ModelRun, changed: ModelRun, selection: glance.Selection) -> 
         label = "Switch it on" if off else "Switch it off"
         st.button(label, key="model_out_switch", on_click=with_rerun(EDITS.toggle), args=(off or candidates[0],))
     trace = changed.groups[group][layer]
+    if trace.story.query_axis.grid is not None:
+        st.caption(f"{trace.story.note} So only whole heads can be changed.")
+        return
     labels = [label.strip() for label in trace.story.query_axis.labels]
     row = by_hand.WeightsRow(EDITS, trace, [query], head, location, _input_of(run), f"{name}: ", labels[query])
     n_donors = trace.n_queries if len(row.keys) == trace.n_keys else query  # who sees no more than it does

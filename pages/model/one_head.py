@@ -234,7 +234,7 @@ def patch_view(
         arguments = controlled(f"{key}_prefix", chosen, lambda column: glance.choose(query=column))
         label = "Ask from a token that is no patch, or click a patch"
         st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **arguments)
-    marked, query_label = None, run.tokens[query]
+    marked, query_label = None, run.tokens[query] if query < before else ""
     if query >= before:
         marked = query - before
         query_label = f"patch {marked // patches.grid[1] + 1}, {marked % patches.grid[1] + 1}"
