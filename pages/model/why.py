@@ -80,7 +80,7 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
     sides = {"query": opened.query_sources, "key": opened.key_sources}
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
     style = {"format_func": _format_option, "placeholder": "What a head took, from where"}
-    OPENED.widget(st.multiselect, "Take apart, too (layer.head)", [*OPENED.value, *openable], **style)
+    OPENED.widget(st.multiselect, "Take apart, too (layer.head, counted from 0)", [*OPENED.value, *openable], **style)
     with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
         products = opened.largest(N_PRODUCTS)
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
@@ -259,8 +259,9 @@ def _token_name(labels: Sequence[str], position: int) -> str:
 
 
 def _format_option(source: str) -> str:
-    """Return the name of a source in a long list, such as "key 3.1"."""
-    return re.sub(r"^(query|key): layer (\d+), head (\d+)", r"\1 \2.\3", format_source(source))
+    """Return the name of a source in a long list, such as "key 2.0", counted from 0 as in the library."""
+    name, head = format_source(source), re.match(r"(query|key):(\d+\.\d+)", source)
+    return re.sub(r": layer \d+, head \d+", f" {head[2]}", name, count=1) if head else name
 
 
 def format_source(source: str) -> str:
