@@ -18,11 +18,15 @@ from ui.chart import picture_address
 from ui.component import component
 from ui.digits import inked, prepared, read_image
 from ui.fragments import with_rerun
+from ui.lecture.mode import LECTURE
 from ui.state import component_message
 from ui.try_this import TryThis
 
 KEY = "pixels_ten"
-NOTE = "A picture shows how much ink its pixels take; with equal weights all take the same. Click one to see how."
+NOTE, HINT = (
+    "A picture shows how much ink its pixels take; with equal weights all take the same.",
+    " Click one to see how.",
+)
 _ten_digits = component("ten_digits", folder="pages/pixels")
 
 
@@ -43,7 +47,7 @@ def draw_ten_digits() -> None:
         "claim": describe_equal([digit for _, digit in equal]),
         "rows": [{"title": title, "pictures": pictures, "digits": digits} for title, (pictures, digits) in
                  ((title, zip(*row, strict=True)) for title, row in rows)],
-        "note": NOTE,
+        "note": NOTE + HINT * (not LECTURE.value),  # whose first screen has no scene
     }  # fmt: skip
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))

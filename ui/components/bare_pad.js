@@ -51,11 +51,11 @@ const watchConnection = (app, tell) => {
 };
 
 export default function ({ parentElement, setTriggerValue }) {
-  const place = parentElement.getRootNode().host;
-  if (place.leave || !place.isConnected) return place.leave;
+  const place = parentElement.getRootNode().host, frame = place.closest("[class*=_canvas_frame]");
+  if (place.leave || !place.isConnected || !frame) return place.leave;  // it may be leaving the page
   const ends = [
     watchConnection(place.closest("[data-testid=stApp]"), () => setTriggerValue("connected", true)),
-    watchPads(place.closest("[class*=_canvas_frame]"), (canvas) => {
+    watchPads(frame, (canvas) => {
       make(canvas.getRootNode(), "style", "bare", STYLE);
       drawByKeys(canvas);
     }),
