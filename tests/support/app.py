@@ -168,7 +168,7 @@ def weight_changes(page: AppTest) -> list[float]:
 
 def read_digits(page: AppTest) -> list[tuple[int, str]]:
     """Return the digit read with learned weights and that with equal ones, each with its probability as printed."""
-    readings = re.findall(r'class="reads">.*?<b>(\d)</b> \((\d+%)\)', html_of(page))
+    readings = re.findall(r'class="reads">.*?<b>(\d)</b> \(([<>]?\d+%)\)', html_of(page))
     return [(int(digit), probability) for digit, probability in readings]
 
 
