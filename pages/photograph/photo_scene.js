@@ -30,7 +30,7 @@ class PhotoScene extends PictureScene {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, [rows, columns] = this.data.grid;
-    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 50 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
+    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 35 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
     const side = Math.min(isNarrow ? width : 0.47 * width, (tallest * columns) / rows), high = (side * rows) / columns;
     const left = isNarrow ? 0 : side + 36 * scale, room = width - left, gap = (isNarrow ? 14 : 28) * scale;
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
