@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits
+from attention_core.bounds.harmless import as_markdown
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
@@ -15,7 +16,7 @@ from attention_core.inference import sentiment as core
 from ui.chart import note_picture
 from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
-from ui.labels import literal, note
+from ui.labels import note
 from ui.layout import bar_rows
 from ui.player import Stepper, export_bar
 from ui.take_along import take_along
@@ -89,10 +90,10 @@ def accuracy_of(name: str) -> float:
 
 def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
-    sentence = literal(judgement.text, 60)
+    sentence = as_markdown(judgement.text[:60])
     if not judgement.is_read:
-        return f"of {sentence} neither knows enough words"
-    return f"of {sentence} they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+        return f"of “{sentence}” neither knows enough words"
+    return f"of “{sentence}” they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
