@@ -1,13 +1,12 @@
 """What a recurrent encoder remembers: how much each word of a sentence still matters to its last state.
 
 How much word s still matters at the end is the Frobenius norm of d h_n / d x_s, where x_s is the word's vector and h_n
-the last state, by automatic differentiation. What attention gives back is told alike: how much of each English word the
-context knows at a French word, through the states, their weights, and the query that asks for them.
+the last state, by automatic differentiation.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attention_core.data.pieces import START
 from attention_core.device import device_of, to_array
 from attention_core.inference.translation import SourceSentence
 from attention_core.models.translator import Translator
@@ -128,31 +126,6 @@ def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview
         states={direction: in_order(direction, reading.states) for direction, reading in readings.items()},
         update={direction: in_order(direction, gates) for direction, gates in updates.items() if gates is not None},
     )
-
-
-def _attended(model: Translator, french_ids: Sequence[int], vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights (batch, n) and context (batch, d) at the piece after some French ones, from English vectors.
-
-    The model is a recurrent translator whose decoder attends to all states.
-    """
-    with torch.inference_mode(False):
-        target = torch.tensor([[START, *french_ids]], device=vectors.device).expand(len(vectors), -1)
-    encoding = model.encode_vectors(vectors)
-    query = model.decode(encoding, target)[1][:, -1:]
-    weights = model.score()(query, encoding.states).softmax(-1)
-    return weights[:, 0], (weights @ encoding.states)[:, 0]
-
-
-@torch.no_grad()
-def weights_by_word(model: Translator, source: SourceSentence, french_ids: Sequence[int]) -> Tensor:
-    """Return the attention to each English word, the end included, after some French pieces: (n_words + 1,)."""
-    weights = _attended(model, french_ids, model.embedding(source.ids.to(device_of(model)))[None])[0][0].cpu()
-    return weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
-
-
-def context_shares(model: Translator, source: SourceSentence, french_ids: Sequence[int]) -> Tensor:
-    """Return what the context knows of each English word after some French pieces: shares, (n_words + 1,)."""
-    return shares(_norms(lambda vectors: _attended(model, french_ids, vectors)[1], model, source))
 
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:

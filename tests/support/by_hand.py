@@ -6,9 +6,8 @@ import numpy as np
 import torch
 
 from attention_core.data.pieces import END, PAD, START, UNKNOWN
-from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.inference.soft_lookup import WIDTH, hash_run
-from attention_core.models.translator import LENGTH_PENALTY, SourceEncoding, Translator
+from attention_core.models.translator import LENGTH_PENALTY, Translator
 
 
 def softmax(scores):
@@ -33,22 +32,14 @@ def vector_by_hand(text):
     return vector / length if length else vector
 
 
-def differentiated(model: Translator, source, french_ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+def differentiated(model: Translator, source) -> torch.Tensor:
     """The same shares by automatic differentiation, one number of a vector at a time."""
-    encoding = model.encode(source.ids[None])
-    vectors = encoding.embedded.detach().requires_grad_()
-    states, last = model.encoder(vectors)
-    last_states = last.transpose(0, 1).flatten(1)
-    target = torch.tensor([[FIRST_PIECE, *french_ids]])
-    _, queries, attended = model.decode(SourceEncoding(vectors, states, last_states), target)
-    jacobians = []
-    for vector in (last_states[0], attended.context.reshape(queries.shape)[0, -1]):
-        squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
-        for number in vector:
-            slope = torch.autograd.grad(number, vectors, retain_graph=True)[0][0]
-            squares.index_add_(0, torch.tensor(source.word_of), slope.square().sum(1))
-        jacobians.append(squares.sqrt() / squares.sqrt().sum())
-    return jacobians[0], jacobians[1]
+    vectors = model.encode(source.ids[None]).embedded.detach().requires_grad_()
+    squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
+    for number in model.encoder(vectors)[1].transpose(0, 1).flatten(1)[0]:
+        slope = torch.autograd.grad(number, vectors, retain_graph=True)[0][0]
+        squares.index_add_(0, torch.tensor(source.word_of), slope.square().sum(1))
+    return squares.sqrt() / squares.sqrt().sum()
 
 
 def jensen_shannon(p, q) -> float:

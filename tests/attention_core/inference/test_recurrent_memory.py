@@ -1,7 +1,6 @@
 """What a recurrent encoder remembers, against torch itself; what the page shows of it."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -9,16 +8,15 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.data.language_pieces import START, WINDOW, pieces
-from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED, SHORTER
 from attention_core.evaluate.translation_figures import bleu_by_length, group_of
 from attention_core.inference import word_influence as influence
 from attention_core.inference.encoder_states import cut, foresee, state_differences
 from attention_core.inference.read_back import CORRECT, LOST, WRONG, compare_words
-from attention_core.inference.translation import french_prefix, read_source, translate
-from attention_core.inference.word_influence import context_shares, last_state_shares, memory_overview, weights_by_word
+from attention_core.inference.translation import read_source, translate
+from attention_core.inference.word_influence import last_state_shares, memory_overview
 from attention_core.models import build, load
-from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
+from attention_core.models.translator import Translator, TranslatorConfig
 from tests.support.by_hand import differentiated
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
@@ -74,12 +72,9 @@ def test_dimensions_that_behave_alike_become_neighbours():
     assert sum(a != b for a, b in zip(in_order, [*in_order[1:], in_order[0]], strict=True)) == 3
 
 
-@pytest.mark.parametrize(
-    ("knows", "scoring"), [(last_state_shares, "none"), (partial(context_shares, french_ids=[9] * 10), "dot")]
-)
 @pytest.mark.parametrize("cell", CELLS)
-def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(cell, knows, scoring, monkeypatch):
-    model = Translator(TranslatorConfig(scoring, cell)).eval().requires_grad_(False)
+def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(cell, monkeypatch):
+    model = Translator(TranslatorConfig("none", cell)).eval().requires_grad_(False)
     calls, differentiate = [], torch.autograd.grad
 
     def counted(*args, **kwargs):
@@ -88,16 +83,8 @@ def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(ce
 
     monkeypatch.setattr(torch.autograd, "grad", counted)
     model.encoder.register_forward_hook(lambda *args: calls.append("encoder"))
-    model.decoder.register_forward_hook(lambda *args: calls.append("decoder"))
-    knows(model, read_source("the red car and " * 10))
-    assert calls == ["encoder", *(["decoder"] * (scoring == "dot")), "grad"]
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_where_it_looks_needs_no_derivative(cell, monkeypatch):
-    monkeypatch.setattr(torch.autograd, "grad", None)
-    weights = weights_by_word(tiny("dot", cell), source := read_source("the red car and " * 10), [9])
-    assert len(weights) == len(source.words) + 1
+    last_state_shares(model, read_source("the red car and " * 10))
+    assert calls == ["encoder", "grad"]
 
 
 def untrained(name):
@@ -192,43 +179,14 @@ def tiny(scoring: str, cell: str = "gru") -> Translator:
 @pytest.mark.parametrize("cell", ["gru", "rnn"])
 def test_shares_are_those_of_automatic_differentiation(scoring, cell):
     model, source = tiny(scoring, cell), read_source("My chihuahua Zorglub hates the sea.")
-    french_ids = french_prefix("Mon chien")
-    last, context = differentiated(model, source, french_ids)
-    torch.testing.assert_close(last_state_shares(model, source), last)
-    torch.testing.assert_close(context_shares(model, source, french_ids), context)
-    torch.testing.assert_close(weights_by_word(model, source, french_ids).sum(), torch.ones((), dtype=torch.double))
+    torch.testing.assert_close(last_state_shares(model, source), differentiated(model, source))
 
 
-def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
-    model, source = tiny("additive"), read_source("The red car is here.")
-    known = context_shares(model, source, [])
-    with torch.no_grad():
-        vectors = model.embedding(source.ids)[None]
-
-        def context(of: torch.Tensor) -> torch.Tensor:
-            states, last = model.encoder(of)
-            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1))
-            return model.decode(encoding, torch.tensor([[FIRST_PIECE]]))[2].context.flatten()
-
-        squares, small = torch.zeros(len(source.ids), dtype=torch.double), 1e-5
-        for place in range(len(source.ids)):
-            for number in range(vectors.shape[-1]):
-                nudge = torch.zeros_like(vectors)
-                nudge[0, place, number] = small
-                change = (context(vectors + nudge) - context(vectors - nudge)) / (2 * small)
-                squares[place] += change.square().sum()
-    torch.testing.assert_close(known, squares.sqrt() / squares.sqrt().sum(), rtol=1e-5, atol=1e-7)
-
-
-def test_sister_is_forgotten_and_given_back():
+def test_sister_is_forgotten():
     model, source = load("translator-additive", "cpu"), read_source(BOOK)
-    translation = translate(model, source, 5)
-    for french, english, retained, back in (("sœur", "sister", 0.0505, 0.3725), ("malade", "ill", 0.0242, 0.311)):
-        french_ids = translation.ids[: translation.labels.index(french)]
-        place = source.words.index(english)
-        assert int(weights_by_word(model, source, french_ids).argmax()) == place
-        assert float(context_shares(model, source, french_ids)[place]) == pytest.approx(back, abs=2e-3)
-        assert float(last_state_shares(model, source)[place]) == pytest.approx(retained, abs=2e-3)
+    for english, retained in (("sister", 0.0505), ("ill", 0.0242)):
+        share = last_state_shares(model, source)[source.words.index(english)]
+        assert float(share) == pytest.approx(retained, abs=2e-3)
 
 
 def test_only_reading_both_ways_tells_words_apart_by_what_follows_and_other_beginnings_share_none():
