@@ -203,6 +203,7 @@ def table(figures: dict[str, dict[str, Any]]) -> list[list[str]]:
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options of a command line, None = of this one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visitors", type=int, default=25)
     parser.add_argument("--seconds", type=float, default=120, help="after the last has arrived")
