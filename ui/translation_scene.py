@@ -36,12 +36,16 @@ def translation_data(
     traced = attentive or single
     if traced is None:
         raise ValueError("a scene needs a translation")
-    view = traced.view
-    row = min(row, len(view.target) - 1)
-    picture = partial(word_weights, view.source, view.target, to_array(view.weights), row, "")
-    note_picture(picture, f"{network.TRANSLATORS[traced.translator]}: where “{view.target[row]}” looks")
+    note_weights(traced, min(row, len(traced.view.target) - 1))
     data = attention_data(attentive, text, can_change) if attentive else _words_alone(traced, text)
     return data | {"vector": core.vector_data(single, text) if single else None, "canChange": can_change}
+
+
+def note_weights(traced: TracedTranslation, row: int) -> None:
+    """Note the weights of a French word as a picture that is taken along."""
+    view = traced.view
+    picture = partial(word_weights, view.source, view.target, to_array(view.weights), row, "")
+    note_picture(picture, f"{network.TRANSLATORS[traced.translator]}: where “{view.target[row]}” looks")
 
 
 def attention_data(traced: TracedTranslation, text: str, can_change: bool = False) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from pages.memory.first_screen import (
 from ui.component import component
 from ui.scene import draw_scene
 from ui.state import component_message
+from ui.translation_scene import note_weights
 from ui.try_this import is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
@@ -64,6 +65,8 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
         if length in stops:
             LENGTH.value = 0 if length == stops[-1] else length
 
+    noted = models.get(ATTENTIVE) or models[WITHOUT]
+    note_weights(noted, 0 if noted.view.is_single else last_lost_row(noted, read))
     draw_scene(NAME, data, on_choose, _memory_scene)
     return models.get(ATTENTIVE)
 
