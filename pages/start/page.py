@@ -1,4 +1,4 @@
-"""Start: what would you like to know, what does attention change on a live example, and where do I go?"""
+"""Start: what does attention change on a live example, what would you like to know, and where do I go?"""
 
 import streamlit as st
 
@@ -8,9 +8,9 @@ from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
 page_frame("start", "With attention a network looks back at its input at every step. Watch where it looks.")
+draw_fragment(draw_demonstration)
 with st.container(key="desk_start_search"):
     draw_fragment(draw_search)
-draw_fragment(draw_demonstration)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()

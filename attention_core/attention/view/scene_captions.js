@@ -64,8 +64,8 @@ const captionOfAnswer = (data, state) => {
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
     const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? ` said, in English: ${quoted(english)} It` : "";
-    const before = lost.includes(first) ? ` One vector${said} has lost **${quoted(keys[first])}**.` : "";
-    return `Out of that mixture ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
+    const before = lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
+    return `Mostly from ${quoted(keys[first])} (${percents[first]}) ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
   }
   if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
