@@ -1,5 +1,6 @@
 """Try this: a button that asks for a guess, makes a surprising change to the page, and shows the outcome."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -139,6 +140,16 @@ def _draw_question(page: str, surprise: TryThis) -> None:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_enter, args=(page, surprise, REVEALED))
 
 
+def _answer(option: str, outcome: str) -> str:
+    """Return the right option as a sentence, Markdown; "" where the outcome begins with it."""
+    plain_outcome, plain_option = (text.replace("*", "").casefold() for text in (outcome, option))
+    return "" if plain_outcome.startswith(plain_option) else f"**{_without_stop(option)}**."
+
+
+def _without_stop(option: str) -> str:
+    return re.sub(r"\.(\**)$", r"\1", option)
+
+
 def _draw_outcome(page: str, surprise: TryThis, right: int, outcome: str) -> None:
     from ui.lecture.hall.questions import hall_verdict
 
@@ -146,10 +157,10 @@ def _draw_outcome(page: str, surprise: TryThis, right: int, outcome: str) -> Non
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
             if TRY_STAGE[page].value == REVEALED:
-                show_verdict(f"**{surprise.options[right]}**." if right >= 0 else "", None, outcome)
+                show_verdict(_answer(surprise.options[right], outcome) if right >= 0 else "", None, outcome)
             else:
                 option = min(int(TRY_STAGE[page].value), len(surprise.options) - 1)
-                show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
+                show_verdict(f"You guessed: {_without_stop(surprise.options[option])}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()
         st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, False))
