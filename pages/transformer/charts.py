@@ -29,7 +29,8 @@ COLOURS = ("#6B7785", "#D55E00", "#0072B2")
 UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 RIGHT, WRONG, OPEN, HIDDEN = "#009E73", "#D55E00", "#8a93a028", "#747b86"
-MIN_CELL, MAX_CELL, MATRIX = 17, 50, 300  # screen pixels: of a cell's side, and of the matrix's
+MIN_CELL, MATRIX = 17, 300  # screen pixels: of a cell's side, and of the matrix's
+FEWEST = 6  # positions for which a matrix has room
 LEFT, GAP, FOOT = 92, 12, 22  # screen pixels around the matrix
 LETTERS, LETTER_WIDTH = 15, 9  # screen pixels
 MAX_WIDTH = 140  # screen pixels of a text
@@ -105,6 +106,7 @@ def mask_chart(
     *,
     below: Sequence[str] = (),
     select: str | None = None,
+    side: int = MATRIX,
 ) -> Chart:
     """Draw which keys each query may attend to: hidden cells are grey; a square in a cell is as large as its weight.
 
@@ -115,9 +117,10 @@ def mask_chart(
         columns: what stands behind each row, by the heading of its column.
         below: a text below each column of the matrix; () = none.
         select: the name of the selection that a click makes, which has the fields "row" and "col".
+        side: of the matrix, in screen pixels.
     """
     n = len(labels)
-    cell = max(MIN_CELL, min(MAX_CELL, MATRIX // n))
+    cell = max(MIN_CELL, side // max(n, FEWEST))
     top = 2 * GAP + round(0.87 * _width_of(labels))  # its labels are at an angle
     middles, right, bottom = cell * (np.arange(n) + 0.5), LEFT + cell * n, top + cell * n
     behind = [[RowText(name), *texts_of_rows] for name, texts_of_rows in columns.items()]

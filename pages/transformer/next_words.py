@@ -19,7 +19,7 @@ from ui.words import report_unknown_words
 foresee, foresee_unseen = by_model(next_word.foresee), by_model(next_word.foresee_unseen)
 foresee_word_by_word, write = by_model(next_word.foresee_word_by_word), by_model(next_word.write)
 order_changes = by_model(next_word.order_changes)
-FIGURES = "accuracy", "accuracy_unseen"  # names on the cards
+FIGURES = "accuracy_unseen", "accuracy"  # names on the cards
 NEW_SENTENCES = "next words of 2,000 new sentences"
 N_WRITTEN = 8  # words, at most
 MAX_BESIDE = 9  # positions up to which two matrices stand side by side
@@ -72,7 +72,7 @@ def draw_figures(models: Mapping[str, str], start: Line | None = None) -> None:
             written = [write(f"next-word-{model}", start, N_WRITTEN)] if start else []
             rows.append((name, *(f"{figures[each]:.1%}" for each in FIGURES), *written))
         if again := card.get("other_seeds", {}).get("1"):
-            seeds.append(f"{name} {again[FIGURES[0]]:.1%}")
-    figures_table((NEW_SENTENCES, "all of it given", "only what is before", *["writes by itself"] * bool(start)), *rows)
+            seeds.append(f"{name}, {again[FIGURES[1]]:.1%}")
+    figures_table((NEW_SENTENCES, "only what is before", "all of it given", *["writes by itself"] * bool(start)), *rows)
     if seeds:
-        note(f"One training each; of another, {', '.join(seeds)}.")
+        note(f"Each was trained once; trained again it foresees, {', '.join(seeds)}.")

@@ -55,6 +55,7 @@ def draw_tiles(reading: Reading) -> None:
             ORDER.value = order
 
     data = {
+        "typed": reading.text,
         "words": source.words,
         "order": second_order(source),
         "french": [french_by_order(reading, with_positions=has_positions) for has_positions in (False, True)],

@@ -45,6 +45,6 @@ def draw_orders() -> None:
 
 page_frame(
     NAME,
-    "It translates with attention alone, without recurrence. **Only a number tells it where a word stands.**",
+    "It translates without recurrence. **Only a number tells it where a word stands.**",
 )
 page_body(draw_orders)

@@ -7,7 +7,7 @@ from ui.try_this import TryThis
 from ui.words import text_field
 
 SENTENCE = next(iter(LAYERED.values()))
-OPTIONS = ("Tom a aidé Mary.", "Mary a aidé Tom.", "Something else")
+OPTIONS = ("Tom a aidé Mary", "Mary a aidé Tom", "Something else")
 
 
 def exchange_positions() -> TryThis:
@@ -19,9 +19,9 @@ def exchange_positions() -> TryThis:
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        french = french_by_order(Reading(SENTENCE, {}), with_positions=True)[1]
+        french = french_by_order(Reading(SENTENCE, {}), with_positions=True)[1].removesuffix(".")
         right = OPTIONS.index(french) if french in OPTIONS else len(OPTIONS) - 1
-        return right, f"It says *{french}* A word stands where its number says, not where it is drawn."
+        return right, "A word stands where its number says, not where it is drawn."
 
     return TryThis(
         "move only the numbers",

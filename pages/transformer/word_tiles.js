@@ -12,6 +12,7 @@ class WordTiles {
   constructor(root) {
     this.root = root;
     this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.reads = make(root, "p", "typed");
     this.tiles = make(root, "div", { class: "tiles", role: "group", "aria-label": "English words" });
     this.french = make(root, "p", { class: "french", lang: "fr" });
     this.other = make(root, "p", "other");
@@ -47,7 +48,8 @@ class WordTiles {
     this.tiles.replaceChildren();
     this.order = this.typed;
     this.nodes = order.map((_, word) => this.tile(words[word], word));
-    if (words.length > order.length) make(this.tiles, "span", "mark", words.at(-1));
+    this.mark = words.length > order.length ? make(this.tiles, "span", "tile mark") : null;
+    if (this.mark) for (const [tag, text] of [["span", words.at(-1)], ["small", ""]]) make(this.mark, tag, "", text);
   }
 
   tile(text, word) {
@@ -128,6 +130,8 @@ class WordTiles {
       node.lastChild.textContent = hasNumbers ? place : "";
       set(node, { "aria-label": `${data.words[word]}${hasNumbers ? `, position ${place}` : ""}; the arrow keys move it` });
     });
+    if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
+    this.reads.textContent = this.isTyped || data.tried ? "" : `You typed “${data.typed}” It reads:`;
     if (this.french.textContent !== (french ?? "…")) {
       this.french.textContent = french ?? "…";
       if (!wantsLessMotion()) this.french.animate([{ transform: "rotateX(90deg)" }, { transform: "none" }], { duration: TURN, easing: "ease-out" });

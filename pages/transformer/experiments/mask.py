@@ -26,6 +26,7 @@ TRAINED = {
 MODEL = Field(NAME, "trained", "causal", address="trained", parse=one_of(TRAINED))
 MASK = Field(NAME, "mask", "causal", address="mask", parse=one_of(MASKS))
 SIZE = Field(NAME, "mask_size", 3, address="size", parse=between(1, 8))
+LARGE = 420  # screen pixels of a matrix's side
 N = MAX_WORDS + 1  # positions of the longest line
 
 
@@ -56,15 +57,16 @@ class Masked(NamedTuple):
 def draw_input() -> Masked:
     """Draw the sentence, how the model was trained, and the mask."""
     line = next_words.draw_line(*TRAINED)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="transformer_masks"):
-        single_choice("Trained", MODEL, TRAINED, wrap=True)
-        mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
-        if "{size}" in MASKS[mask_name]:
-            SIZE.widget(st.slider, "Words", 1, 8)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="transformer_masks"):
+        with st.popover("Another mask or network"):
+            mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
+            if "{size}" in MASKS[mask_name]:
+                SIZE.widget(st.slider, "Words", 1, 8)
+            single_choice("Trained", MODEL, TRAINED, wrap=True)
+        st.caption(f"{MASKS[mask_name].format(size=SIZE.value).capitalize()}. Click a cell to hide or show it.")
     if mask_name == "padding":
         line = _fill(line, SIZE.value)
     mask = _painted(named_mask(mask_name, len(line.ids), SIZE.value))
-    st.caption(f"{MASKS[mask_name].format(size=SIZE.value).capitalize()}. Click a cell to hide or show it.")
     unmasked = next_words.foresee("next-word-unmasked", line, torch.ones_like(mask))
     return Masked(line, mask, next_words.foresee(f"next-word-{MODEL.value}", line, mask), unmasked)
 
@@ -107,7 +109,8 @@ def draw(masked: Masked) -> None:
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
     _draw_cells(right, "With the mask: grey cells are hidden", masked, masked.foresight, masked.mask, **clicks)
     start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
-    next_words.draw_figures(TRAINED, start)
+    with st.container(key="desk_transformer_figures"):
+        next_words.draw_figures(TRAINED, start)
 
 
 def _draw_cells(
@@ -116,7 +119,7 @@ def _draw_cells(
     """Draw which keys each word may attend to, its weights, and the next word that is foreseen."""
     words, weights = {"next word": masked.foreseen(foresight)}, to_array(next_words.mean_weights(foresight))
     select = "cell" if clicks else None
-    chart = mask_chart(masked.line.labels, to_array(mask), weights, words, select=select)
+    chart = mask_chart(masked.line.labels, to_array(mask), weights, words, select=select, side=LARGE)
     with container:
         section(title)
     settings = clicks or {"key": "transformer_unmasked_cells"}
