@@ -76,6 +76,8 @@ def ask_text(text: str) -> None:
 def draw_nearest(reading: PhotoReading) -> None:
     """Draw the names that are nearest to the word, each a button that asks for it alone."""
     nearest = reading.query.nearest
+    if is_guessing(NAME):
+        return
     if not nearest:
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
             st.caption(f"**Region {(REGION.value or 0) + 1} asks:** what else looks like this?", width="content")
@@ -83,9 +85,10 @@ def draw_nearest(reading: PhotoReading) -> None:
         return
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
         is_near = nearest[0].cosine >= NEAR
-        st.caption("Nearest of a thousand names:" if is_near else "**No name is near**; the nearest:", width="content")
+        far = "" if is_near else "**No name is near.** "
+        st.caption(f"{far}Its query mixes the nearest of a thousand names:", width="content")
         for number, near in enumerate(nearest):
-            label = f"{near.name} **{percent(near.weight)}** · {near.cosine:.2f}"
+            label = f"{near.name} **{percent(near.weight)}**"
             help = f"weight {percent(near.weight)}, cosine {near.cosine:.2f}: ask for it alone"
             st.button(label, key=f"photograph_near_{number}", on_click=ask_text, args=(near.name,), help=help)
 
@@ -144,7 +147,7 @@ def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
     if present != asked.LATEST.value:
         asked.BEFORE.value, asked.LATEST.value = latest if photo == PHOTO.value else "", present
     if not (before := asked.BEFORE.value):
-        return scores
+        return [("a typical name", reading.median_score), *scores]
     reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
     return [(before, reading_before.best_score), *scores]
 
@@ -173,8 +176,9 @@ def _describe(reading: PhotoReading, equal: list) -> str:
     if share < UNSURE:
         likeliest = f"the likeliest is {name} ({percent(share)})"
         return f"**Nothing stands out**: the best score is only {reading.best_score:.1f}, and {likeliest}."
-    evenly = f"{percent(equal[0][1])} with all regions equal"
-    return f"It looks at a few regions, and says **{name} {percent(share)}**; {evenly}."
+    evenly, nearest = f"{percent(equal[0][1])} with all regions equal", reading.query.nearest[0].name
+    knows = ", the nearest name that it knows" if name == nearest != label else ""
+    return f"It looks at a few regions, and says **{name} {percent(share)}**{knows}; {evenly}."
 
 
 def _describe_changed(learned: PhotoReading, edited: PhotoReading) -> str:

@@ -6,7 +6,7 @@ import { PictureScene } from "../../attention_core/attention/view/picture_scene.
 import { clearedPen, tonesOn } from "../../attention_core/attention/view/scene_drawing.js";
 import { eased } from "../../attention_core/attention/view/scene_steps.js";
 
-const NARROW = 560, WIDE = 1060, HIGHEST_SCORE = 25, LEAST_RIVAL = 0.02, VEIL = 0.6, LEAST_LIT = 0.06, SPOT = "226 32 140", FULL = 8, CLEARNESS = 0.6;
+const NARROW = 560, BESIDE = 9, WIDE = 1060, HIGHEST_SCORE = 25, LEAST_RIVAL = 0.02, VEIL = 0.6, LEAST_LIT = 0.06, SPOT = "226 32 140", FULL = 8, CLEARNESS = 0.6;
 
 class PhotoScene extends PictureScene {
   constructor(root) {
@@ -34,10 +34,11 @@ class PhotoScene extends PictureScene {
     const side = Math.min(isNarrow ? width : 0.47 * width, (tallest * columns) / rows), high = (side * rows) / columns;
     const left = isNarrow ? 0 : side + 36 * scale, room = width - left, gap = (isNarrow ? 14 : 28) * scale;
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
-    const y = top + 1.75 * size + 1.6 * small, big = isNarrow ? 30 : 46 * scale, under = 1.15 * big + 2.6 * small, bars = 2.9 * small;
-    const w = Math.min((room - gap) / 2 - 3, isNarrow ? room : tallest - (y - top) - under - bars);
+    const y = top + 1.75 * size + 1.6 * small, big = isNarrow ? 30 : 46 * scale, under = 1.15 * big + 2.6 * small;
+    const boxBut = (bars) => Math.min((room - gap) / 2 - 3, isNarrow ? room : tallest - (y - top) - under - bars), beside = room - 2 * (boxBut(0) + gap);
+    const isBeside = !isNarrow && beside > BESIDE * small, bars = isBeside ? 0 : 2.9 * small, w = boxBut(bars);
     const layout = { width, isNarrow, isRow: false, isStacked: isNarrow, scale, least, side, high, gap, left, room, size, small, big };
-    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w }, bars: y + w + under };
+    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w }, bars: isBeside ? { x: left + 2 * (w + gap), y, room: beside, isBeside } : { x: left, y: y + w + under, room } };
     Object.assign(this.layout, { even: { x: left + 3, y, w }, tones: tonesOn(ink, ground), height: Math.max(high, y + w + under + bars) + 4 });
     this.pen = this.canvas.getContext("2d");
     this.placeBox();
@@ -141,13 +142,13 @@ class PhotoScene extends PictureScene {
 
   // The best score of each question: softmax forgets how high it was.
   drawBest(alpha) {
-    const { pen, layout: { left, room, small, bars, tones }, data: { best } } = this;
+    const { pen, layout: { small, bars: { x, y: top, room, isBeside }, tones }, data: { best } } = this;
     if (!best) return;
-    const names = best.map(([name]) => `best score, ${name}`), size = Math.min(small, (0.6 * room) / Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 }))));
-    const start = left + Math.max(...names.map((name) => this.text(name, 0, 0, size, { alpha: 0 }))) + 12, wide = room - (start - left) - 3 * small;
+    const names = best.map(([name]) => `best score, ${name}`), longest = Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 })));
+    const size = Math.min(small, ((isBeside ? 1 : 0.6) * room) / longest), start = x + (isBeside ? 0 : longest * size + 12), wide = room - (start - x) - 3 * small;
     best.forEach(([, score], at) => {
-      const y = bars + (0.6 + 1.35 * at) * small, long = (wide * clamp(score, 0, HIGHEST_SCORE)) / HIGHEST_SCORE;
-      this.text(names[at], left, y + 0.35 * small, size, { alpha });
+      const y = top + (isBeside ? 1.9 + 3.2 * at : 0.6 + 1.35 * at) * small, long = (wide * clamp(score, 0, HIGHEST_SCORE)) / HIGHEST_SCORE;
+      this.text(names[at], x, y + (isBeside ? -0.9 : 0.35) * small, size, { alpha });
       Object.assign(pen, { globalAlpha: (at ? 1 : 0.6) * alpha, fillStyle: tones.scores }).fillRect(start, y - 0.45 * small, long, 0.9 * small);
       this.text(score.toFixed(1), start + long + 6, y + 0.35 * small, small, { weight: 650, alpha });
     });

@@ -61,6 +61,7 @@ class PhotoReading(NamedTuple):
     equal: np.ndarray  # the same were all weights equal
     row: int  # the class that judges
     best_score: float  # not divided by the temperature
+    median_score: float  # of the best scores of all names
     controls: photos.Controls
 
 
@@ -120,8 +121,9 @@ def _ask(content: bytes, question: Question, edits: Edits) -> PhotoReading:
     if row is None:
         row = int((answer if question.value == "class" else to_array(model.classify(photo.features[region]))).argmax())
     best_score = float(trace.replace(()).scores().max()) * question.temperature
-    controls = photos.controls(model, photo, ask_all(MODEL, photo, question.temperature), row)
-    return PhotoReading(photo, query, trace, answer, equal, row, best_score, controls)
+    all_names = ask_all(MODEL, photo, question.temperature)
+    median_score, controls = float(all_names.best_score.median()), photos.controls(model, photo, all_names, row)
+    return PhotoReading(photo, query, trace, answer, equal, row, best_score, median_score, controls)
 
 
 def _outcome(model: Any, trace: AttentionTrace, value: photos.Value) -> np.ndarray:

@@ -5,28 +5,24 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
+from attention_core.charts.bars import SERIES
 from attention_core.device import to_array
 from attention_core.inference.photographs import photo_names
 from pages.photograph.first_screen import SURE, draw_photographs
 from pages.photograph.reading import MODEL, SIDE, ask_all, content_of_photo, see, temperature
 from ui.computed import card_or_empty
 from ui.labels import note
-from ui.layout import figures_table
+from ui.layout import bar_rows, figures_table, section
 
-TEMPERATURES = {"temperature_1": "as trained", "temperature_4": "a little choosy"}
-ROWS = {
-    "attended": "asked for it: is it named?",
+MEANS = {
+    "attended": "asked for it",
+    "control": "asked for anything else",
     "equal": "all regions equal",
-    "trained": "all regions equal, small as the network learned",
-    "control": "asked for any other thing",
-    "absent_called": "things that are not there, and are found",
-    "peak_inside": "largest weight on the thing",
-    "weight_inside": "share of the weight on it",
-    "area_of_boxes": "share of the picture that it is",
+    "trained": "all equal, shrunk as in training",
 }
 MAX_NAMES = 12
-SMALL = "absent_called"  # in which finer digits matter
 
 
 def draw_input() -> dict[str, Any]:
@@ -36,7 +32,7 @@ def draw_input() -> dict[str, Any]:
     shares = to_array(ask_all(MODEL, see(MODEL, content, SIDE.value), temperature()).attended)
     rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
     names = ", ".join(f"{photo_names()[row]} ({percent(float(shares[row]))})" for row in rows)
-    st.markdown(f"On this photograph it finds, **whenever it is asked for them**: {names or 'nothing'}.")
+    st.markdown(f"**Asked by its exact name**, each of these is found on this photograph: {names or 'nothing'}.")
     return card_or_empty(MODEL).get("photographs", {})
 
 
@@ -48,7 +44,7 @@ def answer(figures: dict[str, Any]) -> str:
     inside = round(n * means["peak_inside"])
     return (
         f"It looks at the right place **{inside} of {n}** times. But of a thousand things that are not there it finds "
-        f"**{1000 * means[SMALL]:.0f}**, too; the **best score** is a hint, no proof."
+        f"**{1000 * means['absent_called']:.0f}**, too; the **best score** is a hint, no proof."
     )
 
 
@@ -57,15 +53,14 @@ def draw(figures: dict[str, Any]) -> None:
     if not figures:
         return
     left, right = st.columns([1.15, 1], gap="large")
-    with left:
-        columns = [figures[temperature] for temperature in TEMPERATURES]
-        rows = ([title, *(_share(key, means[key]) for means in columns)] for key, title in ROWS.items())
-        figures_table(("on average, how choosy", *TEMPERATURES.values()), *rows)
+    with left, st.container(key="photograph_means"):
+        means = figures["temperature_1"]
+        section("How sure it is, on average", Role.OUTPUT)
+        st.html(bar_rows((title, means[key], SERIES[0]) for key, title in MEANS.items()))
+        on_thing, of_picture = (percent(means[key]) for key in ("weight_inside", "area_of_boxes"))
+        st.markdown(f"The thing is **{of_picture}** of the picture, and gets **{on_thing}** of the weight.")
         with st.container(key="desk_photograph_boxes"):
-            note(
-                "Twenty free photographs, 24 things with boxes that we drew. With equal weights it classifies; "
-                "a whole photograph was squeezed into 224 pixels when it learned."
-            )
+            note("Twenty free photographs, 24 things with boxes that we drew. With equal weights it classifies.")
     with right, st.container(key="desk_photograph_each"):
         header = "asked", "attention", "equal", "best score"
         questions = (
@@ -73,7 +68,3 @@ def draw(figures: dict[str, Any]) -> None:
             for row in figures["questions"]
         )
         figures_table(header, *questions)
-
-
-def _share(key: str, mean: float) -> str:
-    return f"{100 * mean:.2g}%" if key == SMALL else percent(mean)

@@ -44,6 +44,7 @@ def test_arrival_lights_the_helmet_which_equal_weights_do_not_see(page):
 def test_what_is_not_there_is_guessed_and_found(page):
     page.button(key=f"{NAME}_try").click().run()
     assert scene(page)["covered"]
+    assert "97%" not in "".join(button.label for button in page.button), "no per cent stands below the question"
     set_fields(page, tried="2")
     data = scene(page)
     assert (data["covered"], data["answer"][0][0]) == (False, "wine bottle")
