@@ -1,5 +1,6 @@
 """Can I trust it? Attention beside its controls, over photographs with boxes around what is there."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,12 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
-from attention_core.charts.bars import SERIES
+from attention_core.charts.bars import SERIES, bar_table
 from attention_core.device import to_array
 from attention_core.inference.photographs import photo_names
 from pages.photograph.first_screen import SURE, draw_photographs
 from pages.photograph.reading import MODEL, SIDE, ask_all, content_of_photo, see, temperature
+from ui.chart import note_picture
 from ui.computed import card_or_empty
 from ui.labels import note
 from ui.layout import bar_rows, figures_table, section
@@ -55,8 +57,10 @@ def draw(figures: dict[str, Any]) -> None:
     left, right = st.columns([1.15, 1], gap="large")
     with left, st.container(key="photograph_means"):
         means = figures["temperature_1"]
-        section("How sure it is, on average", Role.OUTPUT)
-        st.html(bar_rows((title, means[key], SERIES[0]) for key, title in MEANS.items()))
+        about, shares = "How sure it is, on average", [means[key] for key in MEANS]
+        section(about, Role.OUTPUT)
+        note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), about)
+        st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(MEANS.values(), shares, strict=True)))
         on_thing, of_picture = (percent(means[key]) for key in ("weight_inside", "area_of_boxes"))
         st.markdown(f"The thing is **{of_picture}** of the picture, and gets **{on_thing}** of the weight.")
         with st.container(key="desk_photograph_boxes"):
