@@ -1,4 +1,4 @@
-"""What a translation says, in large letters: in English, with what is wrong or lost, or in French with glosses."""
+"""What a translation says, in large letters: in English, with what is wrong marked, or in French with glosses."""
 
 import html
 from collections.abc import Collection, Sequence
@@ -19,10 +19,9 @@ def read_back(french: str, sentence: str, words: Sequence[str] = (), unique_word
     """
     if french not in IN_ENGLISH:
         return _french_with_glosses(french, sentence, words, unique_words)
-    marked = []
-    for kind, group in groupby(compare_words(IN_ENGLISH[french], sentence), itemgetter(1)):
+    marked, compared = [], compare_words(IN_ENGLISH[french], sentence)
+    for kind, group in groupby((pair for pair in compared if pair[1] != LOST), itemgetter(1)):
         text = html.escape(" ".join(word for word, _ in group))
-        text = f"<s>{text}</s>" if kind == LOST else text
         marked.append(text if kind == CORRECT else f"<mark>{text}</mark>")
     return f'<p class="read-back">{" ".join(marked)}</p>'
 

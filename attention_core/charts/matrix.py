@@ -45,8 +45,10 @@ def matrix_chart(
     *,
     title: str = "",
     size: int = 480,
+    width: int | None = None,
     marked_row: int | None = None,
     ramp: Ramp | None = None,
+    least_number: float | None = None,
     font_size: int = FONT_SIZE,
     hover_rows: bool = False,
     framed: Sequence[tuple[int, int]] = (),
@@ -61,8 +63,10 @@ def matrix_chart(
         role: decides the colours where there is no ramp.
         title: of the colour bar.
         size: screen pixels of the longer side.
+        width: screen pixels, if cells are not square.
         marked_row: the row with a frame.
         ramp: the colours.
+        least_number: smaller ones are not written.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
         framed: cells (row, column) with frames in the context's colour.
@@ -76,7 +80,7 @@ def matrix_chart(
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
     n_rows, n_cols = matrix.shape  # cells are square, but wider in a long thin matrix, to tell its columns apart
     height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, MIN_CELL_SIDE * n_rows))
-    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, MIN_CELL_SIDE * n_cols))
+    width = width or (size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, MIN_CELL_SIDE * n_cols)))
     if max(matrix.shape) > MAX_RECT_SIDE:
         return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height), select)
     data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
@@ -94,6 +98,7 @@ def matrix_chart(
         is_marked=marked_row is not None,
         size=(width, height),
         select=select,
+        least_number=least_number,
     )
     return Chart(spec, data)
 
@@ -115,6 +120,7 @@ def _cells(
     is_marked: bool,
     size: tuple[int, int],
     select: str | None,
+    least_number: float | None,
 ) -> alt.LayerChart:
     width, height = size
     cell_width, cell_height = width / len(columns.labels), height / len(rows.labels)
@@ -134,7 +140,8 @@ def _cells(
     if cell_width >= MIN_NUMBER_WIDTH * enlargement and cell_height >= MIN_NUMBER_HEIGHT * enlargement:
         numbers = named("cells").mark_text(tooltip=None, fontSize=font_size, aria=True)
         numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_number_colour(bar))
-        drawing.append(numbers.transform_filter("!datum.masked"))
+        is_large = "" if least_number is None else f" && datum.value >= {least_number}"
+        drawing.append(numbers.transform_filter(f"!datum.masked{is_large}"))
     if is_framed:
         drawing += layers.halo_outlines("framed", CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
     if is_marked:

@@ -46,7 +46,7 @@ READ_BACK = {
 
 LOST = {
     (english, french): lost
-    for english, french, lost in zip(TRANSLATE.values(), READ_BACK, ("red", "the cat"), strict=False)
+    for english, french, lost in zip(TRANSLATE.values(), READ_BACK, ("red, in front", "the cat"), strict=False)
 }
 """A sentence of TRANSLATE and the French that it makes of it -> words of the sentence that are lost."""
 
@@ -121,8 +121,8 @@ BEGINNINGS |= {
         ("", ""),
         (" dans la ville", " in the city"),
         (" dans la ville et son mari", " in the city and her husband"),
-        (" dans la ville et son mari fonctionne", " in the city and her husband works"),
-        (" dans la ville et son mari fonctionne au village", " in the city and her husband works in the village"),
+        (" dans la ville et son mari fonctionne", " in the city and her husband functions"),
+        (" dans la ville et son mari fonctionne au village", " in the city and her husband functions in the village"),
     )
 }
 """French that translators make of what the first of REMEMBERED begins with -> what it says, in English."""

@@ -9,8 +9,9 @@ from attention_core.data.word_translations import SHORT, Table, expanded_english
 from attention_core.weights import WeightsError
 
 CONTRACTED = {"du": ("of the", "from the"), "des": ("of the", "from the"), "au": ("to the", "at the", "in the")}
-CONTRACTED["aux"] = CONTRACTED["au"]
-"""French words that are two English ones, where the sentence has these one after the other."""
+CONTRACTED |= {"aux": CONTRACTED["au"], "devant": ("in front of",)}
+"""French words that are several English ones, where the sentence has these one after the other."""
+OF_MACHINES = {"fonctionne": "functions"}  # "works" in the table, which a person does in another sense
 
 
 def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
@@ -22,9 +23,13 @@ def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
     meanings = gloss(french_words, sentence, table)
     for at, french in enumerate(french_words if table else ()):
         phrases = (phrase for phrase in CONTRACTED.get(french.lower(), ()) if f" {phrase} " in padded)
-        meanings[at] = next(phrases, meanings[at])
+        meanings[at] = next(phrases, OF_MACHINES.get(french.lower(), meanings[at]))
+
+    def is_read(french: str, english: str) -> bool:
+        return english.lower() != french.lower() or (french.lower() in table and french.isalpha())
+
     pairs = zip(french_words, meanings, strict=True)
-    return ["" if english.lower() == french.lower() else _as_large(english, french) for french, english in pairs]
+    return [_as_large(english, french) if is_read(french, english) else "" for french, english in pairs]
 
 
 def _table() -> Table:

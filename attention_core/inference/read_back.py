@@ -9,14 +9,17 @@ SHORT = 2
 """Words of so many letters or fewer are not compared."""
 
 
-def compare_words(gloss: str, original: str) -> list[tuple[str, str]]:
-    """Return the words of a gloss, correct or wrong, and between them the lost ones of the original sentence."""
+def compare_words(gloss: str, original: str, has_replaced: bool = False) -> list[tuple[str, str]]:
+    """Return the words of a gloss, correct or wrong, and between them the lost ones of the original sentence.
+
+    Those in whose place wrong ones stand are among the lost ones if `has_replaced`.
+    """
     translated, meant = gloss.split(), original.split()
     changes = SequenceMatcher(None, _bare(translated), _bare(meant), False).get_opcodes()
     compared = []
     for change, start, stop, lost_start, lost_stop in changes:
         compared += [(word, CORRECT if change == "equal" else WRONG) for word in translated[start:stop]]
-        if change == "insert":
+        if change == "insert" or (change == "replace" and has_replaced):
             compared += [(word, LOST) for word in meant[lost_start:lost_stop]]
     return compared
 

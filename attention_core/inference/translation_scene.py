@@ -111,12 +111,18 @@ def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
 
 
 def words_lost(traced: TracedTranslation, sentence: str) -> list[str]:
-    """Return the words of a sentence that are lost in its translation, each as often as it stands there."""
+    """Return the words of a sentence that are lost in its translation, each as often as it stands there.
+
+    Where its English is known, those are the words that have no counterpart there, in the same order.
+    """
     french = traced.translation.text
-    if IN_ENGLISH.get(french) == sentence:
-        return []
-    lost, known = english_lost(traced.view.target[:-1], sentence), LOST.get((sentence, french), "")
-    return [word for word in lost if word in known.split()] if known and not traced.forced else lost
+    if english := IN_ENGLISH.get(french):
+        compared = compare_words(english, sentence, True)
+        lost = [word.strip(".,!?") for word, verdict in compared if verdict == NOT_SAID]
+    else:
+        lost = english_lost(traced.view.target[:-1], sentence)
+    named = "" if traced.forced else LOST.get((sentence, french), "")
+    return [word for word in lost if word in named.replace(",", "").split()] if named else lost
 
 
 def _unfounded(traced: TracedTranslation, sentence: str) -> list[int]:
@@ -136,12 +142,13 @@ def vector_data(single: TracedTranslation, sentence: str) -> dict[str, Any]:
     value, words, text = to_array(single.trace.value_of(0)), single.view.target, single.translation.text
     lost, source = words_lost(single, sentence), read_source(sentence)
     written_out = [CONTRACTIONS.get(label.lower(), label) for label in source.word_labels]
+    are_lost = [written_out.count(word) <= lost.count(word) for word in written_out]
     return {
         "words": words,
         "glosses": [] if text in IN_ENGLISH else word_glosses(single, sentence),
         "wrong": _unfounded(single, sentence),
         "isEnough": is_sound(single, sentence),
-        "lost": [index for index, word in enumerate(source.word_of) if written_out[word] in lost],
+        "lost": [index for index, word in enumerate(source.word_of) if are_lost[word]],
         "english": IN_ENGLISH.get(text),
         "lostText": LOST.get((sentence, text)) or ", ".join(lost),
         "numbers": scaled_numbers(value[:, shown_dimensions(value)])[0],

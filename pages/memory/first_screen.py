@@ -114,14 +114,18 @@ def describe_loss(text: str) -> str:
 
 
 def _named(words: list[str], n_read: int) -> str:
-    return f"**{len(words)} of {n_read}**: {as_markdown(', '.join(words))}." if words else f"**0 of {n_read}**."
+    return f"**{len(words)} of {n_read}**."
 
 
 def guess_loss(text: str) -> TryThis:
     """Return the page's surprise: how many words one vector loses of a long sentence's beginning, or of a short one."""
     short = shorter(text)
     is_long, n = n_words(text) >= 2 * n_words(short), n_words(short)
-    amount = f"of the first {n} words alone, *{as_markdown(short)}*," if is_long else f"of these {n_words(text)} words"
+    amount = (
+        f"of the first {n} words alone, *{as_markdown(short.rstrip('.'))}*,"
+        if is_long
+        else f"of these {n_words(text)} words"
+    )
 
     def act() -> None:
         LENGTH.value = n

@@ -8,7 +8,7 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 84, CURVE_LEFT = 16, CURVE_RIGHT = 110;
+const RIM = 8, CURVE_HEIGHT = 84, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
@@ -59,7 +59,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost` : `none of ${counts.at(-1)} words lost` }));
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost or wrong` : `none of ${counts.at(-1)} words lost` }));
       if (nLost) half.lost.append(`: ${lost.join(", ")}`);
       half.lost.classList.toggle("none", !nLost);
     }
@@ -174,7 +174,7 @@ class OneVector extends ScenePlayer {
   captionNow() {
     const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
     if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
-    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** words ${lost.length > 1 ? "are" : "is"} lost` : "**no word** is lost");
+    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} lost or wrong` : "**no word** is lost");
     const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
     if (time < (starts.attention ?? Infinity)) return one;
     if (halves.every(({ lost }) => !lost.length)) return `One vector is enough for ${n} words: **no word** is lost.`;
@@ -185,7 +185,7 @@ class OneVector extends ScenePlayer {
   drawCurve() {
     const { curve, length, lengths, smallest, n, data: { stops, curve: { groups, scores } } } = this;
     if (!groups.length) return;
-    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = Math.round(CURVE_HEIGHT * (smallest > 13 ? 1.2 : 1)), left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 6.4));
+    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = Math.round(CURVE_HEIGHT * (smallest > 13 ? 1.2 : 1)), left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 8));
     const top = Math.max(stops.at(-1), middleOf(groups.at(-1))), low = Math.min(stops[0], middleOf(groups[0])), highest = Math.max(...scores.flatMap(({ bleu }) => bleu));
     const xOf = (count) => left + ((right - left) * (clamp(count, low, top) - low)) / (top - low), yOf = (score) => 8 + (high - 12) * (1 - score / highest);
     const xs = groups.map((group, at) => xOf(at < groups.length - 1 ? middleOf(group) : top)), all = high + 1.5 * smallest;
@@ -196,8 +196,10 @@ class OneVector extends ScenePlayer {
     for (const { name, colour, bleu } of scores) {
       make(curve, "svg:polyline", { points: bleu.map((score, at) => `${xs[at]},${yOf(score)}`).join(" "), fill: "none", stroke: colour, "stroke-width": 3 });
       bleu.forEach((score, at) => make(curve, "svg:circle", { cx: xs[at], cy: yOf(score), r: 4, fill: colour }));
-      if (!isNarrow) write(name, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
+      if (!isNarrow) write(`${name} ${Math.round(bleu.at(-1))}`, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
     }
+    scores.forEach(({ bleu }) => { const isUpper = scores.every((other) => other.bleu[0] <= bleu[0]); write(Math.round(bleu[0]), xs[0] + 8, yOf(bleu[0]) + (isUpper ? -4 : smallest + 2)); });
+    for (const group of groups.slice(0, -1)) { const x = xOf(Number(group.split("-")[1]) + 0.5); make(curve, "svg:line", { x1: x, x2: x, y1: high, y2: high + 6, stroke: "currentcolor", opacity: 0.6 }); }
     groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
     write("quality of test translations (BLEU) by length", left + 6, high - 8, { class: "over" });
     if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });

@@ -10,7 +10,7 @@ from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import LOST, TRANSLATE
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
-from attention_core.inference.translation_scene import is_sound, word_glosses
+from attention_core.inference.translation_scene import is_sound, word_glosses, words_lost
 from pages.translate.forcing import (
     WORD,
     force_french_of_example,
@@ -57,6 +57,7 @@ STEPS = Stepper(network.NAME)
 LABELS = network.TRANSLATORS | {"dot": "with attention"}
 SHORT_SENTENCE = 9
 """Words, marks among them, up to which a sentence is called short."""
+MAX_NAMED = 3  # lost words that are named
 MIN_LETTERS = 4  # from which on a French word is no article
 LONG_CLAUSE = "the black cat is sleeping on the red chair"  # what makes a short sentence longer
 LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"  # the surprise's sentence, and its cat in French
@@ -107,7 +108,7 @@ def longer_sentence() -> TryThis:
         act,
         outcome,
         "translate_pair",
-        hides=":is(.st-key-desk_translate_said, .st-key-desk_translate_models, .st-key-numbers)",
+        hides=":is(.st-key-translate_said, .st-key-desk_translate_models, .st-key-numbers)",
     )
 
 
@@ -136,7 +137,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
-    with st.container(key="desk_translate_said", gap="xsmall"):
+    with st.container(key="translate_said", gap="xsmall"):
         for slot in network.FIRST:
             _draw_model(slot, text, models)
     rows = draw_scene(models, text)
@@ -294,12 +295,24 @@ def _describe_word(traced: TracedTranslation, text: str) -> str:
     """Return what the present word looks at; of a model without attention, what it lost of the sentence."""
     view, row = traced.view, min(WORD.value, len(traced.view.target) - 1)
     if view.is_single:
-        lost_words = LOST.get((text, traced.translation.text)) if not traced.forced else None
-        return f"**{lost_words}** is lost." if lost_words else "All of it passes through one vector."
+        return _describe_loss(traced, text) or "All of it passes through one vector."
     weights, french = view.weights[row], as_markdown(view.target[row])
     if float(weights.max() - weights.min()) < EQUAL_WEIGHTS_RANGE:
         return f"**{french}** looks at all words alike."
     return f"**{french}** looks most at **{as_markdown(view.source[int(weights.argmax())])}**."
+
+
+def _describe_loss(traced: TracedTranslation, text: str) -> str:
+    """Say what a translation whose English is known loses of the sentence; "" where that is nothing, or not sure."""
+    french = traced.translation.text
+    if traced.forced or french not in IN_ENGLISH:
+        return ""
+    known = LOST.get((text, french))
+    lost = known.split(", ") if known else words_lost(traced, text)
+    if len(lost) > MAX_NAMED:
+        return f"**{len(lost)}** words are lost."
+    names = " and ".join(f"**{as_markdown(word)}**" for word in lost)
+    return f"{names} {'are' if len(lost) > 1 else 'is'} lost." if lost else ""
 
 
 def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -> None:

@@ -18,6 +18,7 @@ const KEY_STEP = 0.05;  // by which an arrow key changes a weight
 const MIN_DRAG = 4;  // pixels from which on a column counts as dragged
 const MAX_WEIGHT = 0.985;  // to which a column can be dragged
 const MIN_HINT_WEIGHT = 0.15;  // of a column that shows that it can be dragged
+const PRESSED = 1.95;  // seconds after which one vector has its numbers, and nothing is said
 const QUICK = 2.5;  // times as fast plays what a visitor has typed
 
 const END = "end";
@@ -63,7 +64,7 @@ export class SceneView extends ScenePlayer {
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
-      if (data.covered) this.show(this.standsCovered ? this.timeline.end : 0);
+      if (data.covered) this.show(this.standsCovered ? this.timeline.end : data.vector ? PRESSED : 0);
       else if (isRevealed) this.playReveal();
       else this.playOnArrival();
       return;
@@ -260,7 +261,7 @@ export class SceneView extends ScenePlayer {
       const rivals = candidates.filter((candidate) => candidate !== said && candidate[1] >= 0.01 && !candidate[0].endsWith("…")).slice(0, 2);
       const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])];
       return {
-        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0],
+        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next: odds[1],
         odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(probability)}`),
       };
     };

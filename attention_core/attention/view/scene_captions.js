@@ -40,10 +40,11 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 
-// What is said, how likely it is, and what would be likelier, or that all else together is.
-export const saidOf = ({ word, probability, isNear, rival }) => {
+// What is said, how likely it is, and what would be likelier, or how likely the next is.
+export const saidOf = ({ word, probability, isNear, rival, next }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
-  const others = !rival && probability < SURE ? `, all others together ${asPercent(1 - probability)}` : "";
+  const second = next?.[1] <= probability ? `, the next word, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, all others together ${asPercent(1 - probability)}`;
+  const others = !rival && probability < SURE ? second : "";
   return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 

@@ -6,12 +6,12 @@ import streamlit as st
 
 from attention_core.attention.edits import UNIFORM
 from attention_core.attention.wording import percent
+from attention_core.bounds.harmless import as_markdown
 from attention_core.inference.translation import TracedTranslation
 from pages.memory import first_screen as screen
 from pages.memory.scene import last_lost_row
 from ui import translators as network
 from ui.computed import model_or_fault
-from ui.labels import literal
 from ui.layout import stop_run
 from ui.scene import draw_scene, scene_choice
 from ui.state import Field, one_of
@@ -49,14 +49,12 @@ def draw_input() -> FrenchWord:
 
 
 def answer(query: FrenchWord) -> str:
-    """Say which English word attention weighs most, and whether one vector has lost it."""
+    """Say which English word attention weighs most."""
     view, row = query.attentive.view, query.row
     key = int(view.weights[row].argmax())
-    is_lost = view.source[key] in screen.lost_words(screen.WITHOUT, query.text)
-    french, english = literal(view.target[row], 24), literal(view.source[key], 24)
+    french, english = as_markdown(view.target[row]), as_markdown(view.source[key])
     weight = percent(float(view.weights[row, key]))
-    look = f"To say {french}, the decoder looks back at {english}: **{weight}** of its weight."
-    return f"{look} One vector has lost that word." if is_lost else look
+    return f"To say *{french}*, the decoder looks back at *{english}*: **{weight}** of its weight."
 
 
 def draw(query: FrenchWord) -> None:

@@ -20,6 +20,7 @@ from ui.translators import TRANSLATORS, model_of
 
 _vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
 MAX_CELL, MAX_HEATMAP = 36, 400  # sides of a cell and of a heatmap, screen pixels
+HALL_WIDTH, LEAST_NUMBER = 940, 0.005  # screen pixels of a heatmap in a hall, and what would be written 0.00
 draw_input = draw_translations
 
 
@@ -55,7 +56,9 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
             with st.container(key=f"experiment_input_{slot}"):
                 choose_model(slot)
             name = TRANSLATORS[traced.translator].capitalize()
-            st.markdown(f"**{name}**{_describe_alignment(traced)} {forced_words_note(traced)}")
+            remark = f"{_describe_alignment(traced)} {forced_words_note(traced)}"
+            if LECTURE.value or remark.strip():  # the choice above names it
+                st.markdown(f"**{name}**{remark}")
             if view.is_single:
                 continue
             closest = _closest_words(traced, text)
@@ -64,6 +67,8 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 view.target,
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
+                width=HALL_WIDTH if LECTURE.value else None,
+                least_number=LEAST_NUMBER,
                 marked_row=min(WORD.value, len(view.target) - 1),
                 framed=[] if LECTURE.value else list(closest.items()),  # what explains the frames is not on that screen
             )
