@@ -167,7 +167,7 @@ class Atlas:
         return largest
 
 
-BLANKS = {ord(mark): " " for mark in "▁ĠĊ"}
+BLANKS = {ord(mark): " " for mark in "▁ĠĊ↵"}
 """Byte-level and SentencePiece tokenizers write a blank or the end of a line as one of these."""
 
 
