@@ -30,7 +30,7 @@ from ui.try_this import TryThis, is_guessing
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One key at a time", "triples": "Two keys at once"}
-TWICE, COIN = "One key, two layers", "A coin"
+TWICE, NO_KEY = "One key, two layers", "No key at all"
 NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: "match3-two-layers", HEAD_WORDS["triples"]: HEADS["triples"]}
 """Files by names for people."""
 NAMES: tuple[str, ...] = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
@@ -110,7 +110,7 @@ def rule(numbers: list[int], query: int) -> str:
     total = f"{' + '.join(map(str, terms))} = {sum(terms)}"
     return (
         f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}: the numbers of all "
-        f"three add up to a multiple of {MODULUS}, {total}."
+        f"three add up to a multiple of {MODULUS}, {total}.{' One trio, three locks.' * (len(pairs) == 1)}"
     )
 
 
@@ -136,11 +136,12 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
         "covered": is_covered,
         "says": [] if is_covered else [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
     }
-    left, right = st.columns([1.45, 1], gap="large", vertical_alignment="center")
+    left, *right = st.columns([1.45] + [1] * (not is_covered), gap="large", vertical_alignment="center")
     with left:
         _party(key="groups_scene", data=data, default={"chosen": None}, on_chosen_change=with_rerun(_on_choose))
-    with right, st.container(key="groups_bars"):
-        _draw_bars()
+    for column in right:
+        with column, st.container(key="groups_bars"):
+            _draw_bars()
 
 
 def _on_choose() -> None:
@@ -161,16 +162,19 @@ def _say(head: str, guest: Guest, tried: list[int], numbers: list[int], query: i
 
 
 def _draw_bars() -> None:
-    """Draw how often each network is right of new locks: a coin, too, and what does without triples."""
+    """Draw how many new locks each network judges rightly, and how many the commoner answer alone does."""
     cards = {name: card_or_empty(file) for name, file in NETWORKS.items()}
-    shares = {COIN: 0.5} | {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
-    n_locks = next(iter(cards.values())).get("test_numbers", 0)
-    st.markdown(f"**Right of {n_locks:,} new locks**")
+    majority, n_locks = (next(iter(cards.values())).get(name, 0) for name in ("majority_share", "test_numbers"))
+    shares = {NO_KEY: majority} | {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
+    st.markdown(f"**Judged rightly, of {n_locks:,} new locks**")
     colour = ROLE_COLOURS[Role.QUERY]
-    note_picture(partial(bar_table, [*shares], {"right": [*shares.values()]}, [colour]), "Right of new locks")
-    st.html(bar_rows((name, share, GREY if name == COIN else colour) for name, share in shares.items()))
+    note_picture(partial(bar_table, [*shares], {"right": [*shares.values()]}, [colour]), "New locks judged rightly")
+    st.html(bar_rows((name, share, GREY if name == NO_KEY else colour) for name, share in shares.items()))
     small, deep = (cards[name].get("parameters", 1) for name in (HEAD_WORDS["triples"], TWICE))
-    st.caption(f"Two layers of single keys find a way, too, with {deep / small:.0f} times as many learned numbers.")
+    st.caption(
+        f"Two layers of single keys find a way, too, with {deep / small:.0f} times as many learned numbers. No key: "
+        "always the commoner answer."
+    )
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
@@ -212,7 +216,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         invite,
         outcome,
         "groups_party",
-        hides=":is(.st-key-groups_party .opened, .st-key-groups_bars)",
+        hides=".st-key-groups_party .opened",
     )
 
 

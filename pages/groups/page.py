@@ -29,6 +29,6 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "At this party *two* keys, turned together, open a lock. Attention scores each key alone.",
+    "At this party *two* keys, turned together, open a lock. One layer of attention scores each key alone.",
 )
 page_body(show_party)

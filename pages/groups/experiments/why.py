@@ -12,7 +12,7 @@ from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import matching_pairs
 from attention_core.models.match3_stack import Match3Stack
-from pages.groups.first_screen import HEAD_WORDS, NETWORKS, TWICE
+from pages.groups.first_screen import HEAD_WORDS, NETWORKS, NO_KEY, TWICE
 from pages.groups.guests import guests_of
 from pages.groups.inputs import Party, draw_guests
 from ui.chart import note_picture
@@ -23,11 +23,10 @@ from ui.layout import bar_rows, section
 LARGER = "One key, larger layer"
 STACKS = {LARGER: "match3-one-layer", TWICE: NETWORKS[TWICE]}
 ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
-COMMONER = "Commoner answer"
 SCORE = r"""
 **Three at once works**: the query scores the product of two keys,
-$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
-((1, 2), 3) and (1, (2, 3)) give the same score.
+$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The two keys may
+change places: $s_{ijl} = s_{ilj}$.
 """
 _finds_pairs = by_model(Match3Stack.finds_pairs)
 
@@ -55,7 +54,7 @@ def draw_input() -> Judged:
     new_locks = {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
     majority = max(sum(can_open), len(numbers) - sum(can_open)) / len(numbers)
     new_majority = next(iter(cards.values())).get("majority_share", 0.0)
-    return Judged(party, new_locks | {COMMONER: new_majority}, shares | {COMMONER: majority})
+    return Judged(party, new_locks | {NO_KEY: new_majority}, shares | {NO_KEY: majority})
 
 
 def answer(judged: Judged) -> str:
@@ -64,26 +63,27 @@ def answer(judged: Judged) -> str:
     shallow, deep = (percent(judged.new_locks[name]) for name in STACKS)
     return (
         f"Each of {n} guests has {n - 1} single keys to try, but {(n - 1) * (n - 2) // 2:,} pairs of keys. Two layers "
-        f"of single keys are right of {deep} of new locks, one larger layer of {shallow}."
+        f"of single keys judge {deep} of new locks rightly, one larger layer {shallow}."
     )
 
 
 def draw(judged: Judged) -> None:
     """Draw how often each network is right, of new locks and of these guests', and how three are scored at once."""
     card = card_or_empty(STACKS[TWICE])
-    names = f"{card.get('test_numbers', 0):,} new locks", f"These {len(judged.party.numbers)} guests"
+    names = f"{card.get('test_numbers', 0):,} new locks", f"these {len(judged.party.numbers)} locks"
     for column, name, shares in zip(st.columns(2, gap="large"), names, judged[1:], strict=True):
         with column:
-            section(name)
+            section(f"Judged rightly, of {name}")
             drawing = partial(bar_table, [*shares], {name: [*shares.values()]}, [ROLE_COLOURS[Role.CONTEXT]])
-            note_picture(drawing, f"Right of {name}")
-            colours = dict.fromkeys(shares, ROLE_COLOURS[Role.QUERY]) | {COMMONER: GREY}
+            note_picture(drawing, f"Judged rightly, of {name}")
+            colours = dict.fromkeys(shares, ROLE_COLOURS[Role.QUERY]) | {NO_KEY: GREY}
             st.html(bar_rows((network, share, colours[network]) for network, share in shares.items()))
     head, larger, deep = (
         card_or_empty(ALL_NETWORKS[name]).get("parameters", 0) for name in (HEAD_WORDS["pairs"], *STACKS)
     )
     note(
         f"One training each, on as many parties of eight. The heads have {head:,} parameters, the layers "
-        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show."
+        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show. No key: "
+        "always the commoner answer."
     )
     paragraph(SCORE)
