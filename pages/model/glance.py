@@ -75,6 +75,8 @@ HEAD = Field[HeadChoice | None](
 )
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
 PRONOUNS = {"it", "he", "she", "they", "him", "her", "them"}
+IS_HEAD_CHOSEN = Field(NAME, "is_head_chosen", False)
+"""Whether a visitor has chosen a head here, rather than the page, or a link."""
 LAST_RUN = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 
@@ -165,6 +167,7 @@ def choose(*, query: int | None = None, **choice: Any) -> None:
     It ends the callback that calls it: the whole page follows, also from an experiment.
     """
     HEAD.value = (HEAD.value or HeadChoice())._replace(**choice)
+    IS_HEAD_CHOSEN.value |= bool(choice)
     if query is not None:
         TOKEN.value = query
     st.rerun()
@@ -191,7 +194,7 @@ def glance(run: ModelRun) -> None:
     """Draw all heads of the chosen kind of attention; a click chooses one."""
     selection = chosen(run)
     n_heads = sum(trace.n_heads for trace in run.groups[selection.group])
-    st.caption(f"{n_heads} head{'s, a square each' * (n_heads > 1)}. Load your own model below.")
+    st.caption(f"{n_heads} head{'s, a square each' * (n_heads > 1)}.")
     with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
@@ -201,9 +204,12 @@ def glance(run: ModelRun) -> None:
         st.caption(f"{pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it.")
 
 
-def choose_head(run: ModelRun, has_label: bool = True) -> Selection:
-    """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first."""
-    selection, groups = chosen(run), run.groups
+def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | None = None) -> Selection:
+    """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first.
+
+    `selection` is what the choice shows, chosen(run) without it.
+    """
+    selection, groups = selection or chosen(run), run.groups
     if len(groups) > 1:
         st.segmented_control(
             "Attention of",

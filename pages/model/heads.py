@@ -34,7 +34,7 @@ EXPLAINED = {
     "distance": "How far from itself a query looks on average.",
     "first": "Often where heads look that find nothing.",
     "following": "Always 0 where a decoder may not look ahead.",
-    "special": "Tokens that are no words, such as [CLS] and [SEP].",
+    "special": "Marks, such as [CLS], put before every text, and [SEP], put after it.",
     "unspent": "It goes to no token.",
 }
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
@@ -51,9 +51,26 @@ N_SENTENCES = 100
 METRIC = Field(glance.NAME, "metric", "previous", address="metric", parse=one_of(core.METRICS))
 
 
+def chosen_or_clearest(run: ModelRun) -> glance.Selection:
+    """Return what is looked at; as long as nobody has chosen a head, the one whose number is clearest."""
+    selection = glance.chosen(run)
+    numbers = {
+        (layer, head): getattr(summary, METRIC.value)
+        for layer, summaries in enumerate(glance.summaries_of(run, selection.group))
+        for head, summary in enumerate(summaries)
+    }
+    numbers = {head: number for head, number in numbers.items() if not math.isnan(number)}
+    if glance.IS_HEAD_CHOSEN.value or glance.HEAD.encode() or not numbers:
+        return selection
+    clearest = min if "entropy" in METRIC.value else max
+    layer, head = clearest(numbers, key=numbers.__getitem__)
+    return selection._replace(layer=layer, head=head)
+
+
 def heads_in_numbers(run: ModelRun) -> None:
     """Draw a number for every head of the chosen kind of attention; a click chooses a head."""
-    selection, layers = glance.chosen_layers(run)
+    selection = chosen_or_clearest(run)
+    layers = run.groups[selection.group]
     head_summaries = glance.summaries_of(run, selection.group)
     metrics = [field for field in core.METRICS if _has_numbers(head_summaries, field)]
     metric = METRIC.clamp_to_options(metrics)
@@ -72,12 +89,14 @@ def heads_in_numbers(run: ModelRun) -> None:
             glance.glance_picture(run, selection, width=520, height=265)
 
 
-def describe_metric(summary: core.HeadSummary) -> str:
-    """Return the chosen number of a head with its title, as the map below has it, and a beginning; "" without one."""
+def describe_metric(summary: core.HeadSummary, description: str) -> str:
+    """Return a head's description, after the chosen number with its title if that says something else."""
     metric = METRIC.value
     value, title = getattr(summary, metric), core.METRICS[metric]
     text = percent(value) if metric in SHARES else f"{value:.2f}"
-    return "" if math.isnan(value) else f"{title[0].lower()}{title[1:]} {text}. In all: "
+    if math.isnan(value) or title.removeprefix("Share on ") in description:
+        return description
+    return f"{title[0].lower()}{title[1:]} {text}. In all: {description}"
 
 
 def _has_numbers(head_summaries: list[list[core.HeadSummary]], metric: str) -> bool:

@@ -120,7 +120,7 @@ def _describe_special_tokens(run: ModelRun) -> str:
         return "no part of the picture, but put beside its patches by the model"
     if run.kind is ModelKind.DECODER:
         return "often where heads look that find nothing, since every token sees the first one"
-    return "marks that the model adds to the text"
+    return "marks that the model adds before or after every text"
 
 
 def _weights(run: ModelRun, selection: Selection) -> list[float]:
@@ -149,13 +149,15 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         lengths = trace.value_of(selection.head).float().norm(dim=-1)
         times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
         if most == run.tokens[0] and times >= SHORT_VALUE:
-            reason = f" It takes almost nothing there: the value vector of {most} is {times:.0f} times shorter."
+            reason = (
+                f" It takes almost nothing: {most} has a value vector {times:.0f} times shorter than the mean."
+            )
         return OPTIONS.get(most, -1), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(
         "*wide* instead of *tired*",
         "Say *wide* instead of *tired*: *it* is now the street. Where does this head look?",
-        ("Most at the street", "Still most at the animal", "More at the mark [CLS] than at any word"),
+        ("Most at the street", "Still most at the animal", "More at [CLS], the mark before every text"),
         act,
         outcome,
         "model_opening",

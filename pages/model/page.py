@@ -38,5 +38,9 @@ def draw_run() -> None:
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 
-page_frame(NAME, "A transformer reads with many attentions side by side, its *heads*. Each has weights of its own.")
+page_frame(
+    NAME,
+    "A small model came along; load yours below. It reads with many attentions side by side, its *heads*, each with "
+    "weights of its own.",
+)
 page_body(draw_run)

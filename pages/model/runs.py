@@ -1,5 +1,6 @@
 """What the page and its experiments show: a run, the same with heads changed by hand, where it comes from."""
 
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from attention_core.data.language_pieces import NAME as LANGUAGE_MODEL
 from attention_core.hub.model import ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from pages.model.ablation import changed_run
-from pages.model.glance import NAME, choose_head, open_on_distant_weight
+from pages.model.glance import NAME, Selection, choose_head, chosen, open_on_distant_weight
 from pages.model.input import TEXT, choose_run, choose_source, offer_model
 from pages.model.one_head import export_head
 from ui.fragments import with_rerun
@@ -78,11 +79,14 @@ def draw_model(*needs: Need, has_changes: bool = False) -> Runs:
     return runs
 
 
-def draw_model_and_head(*needs: Need, has_changes: bool = False) -> Runs:
-    """Draw the choice of an experiment's model, its input, and one of its heads."""
+def draw_model_and_head(
+    *needs: Need, has_changes: bool = False, select: Callable[[ModelRun], Selection] = chosen
+) -> Runs:
+    """Draw the choice of an experiment's model, its input, and one of its heads; `select` returns what is chosen."""
     runs = draw_model(*needs, has_changes=has_changes)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="experiment_input_head"):
-        choose_head(runs.changed if has_changes else runs.run)
+        run = runs.changed if has_changes else runs.run
+        choose_head(run, selection=select(run))
     return runs
 
 

