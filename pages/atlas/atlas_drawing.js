@@ -5,6 +5,7 @@ import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
 import { count, fitText, hatch, outline, pictureOf, Scale, STRONGEST, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
 
+const STEEP = 1.8; // so that the largest weights stand out although the scale is one of logarithms
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 44, LABELS_FROM = 12, MARK = "#ffffff";
 const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
@@ -44,7 +45,7 @@ export class MapDrawing extends MapView {
     const { atlas, colour, uniform, masks, surveyed } = this.data;
     if (!isNew(this, high, atlas, colour, uniform, masks, surveyed < 1, this.paper)) return;
     const towards = rampOf([this.paper, this.data.colour]);
-    this.ramp = (share) => towards(STRONGEST * clamp(share, 0, 1));
+    this.ramp = (share) => towards(STRONGEST * clamp(share, 0, 1) ** STEEP);
     this.scale = new Scale(this.ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high);
     this.drawLegend();
   }
@@ -150,17 +151,9 @@ export class MapDrawing extends MapView {
     frame(begin(this.hovered.row), begin(this.hovered.column), span, "#fff");
   }
 
-  // All is dimmed but the marked cell, which says its weight, and the way from it to its row's and its column's names.
+  // The marked cell says its weight.
   light(pen, row, col) {
-    const { left, top, cell } = this, x = this.px(col), y = this.py(row), point = this.codeAt(row, col);
-    pen.fillStyle = this.paper;
-    pen.globalAlpha = 0.6;
-    pen.beginPath();
-    pen.rect(left, top, this.plot.width, this.plot.height);
-    pen.rect(left, y, x - left + cell, cell);
-    pen.rect(x, top, cell, y - top);
-    pen.fill("evenodd");
-    pen.globalAlpha = 1;
+    const { cell } = this, x = this.px(col), y = this.py(row), point = this.codeAt(row, col);
     if (!point || point.code === UNKNOWN) return;
     this.useFont(pen, 18, "700 ");
     pen.textAlign = "left";

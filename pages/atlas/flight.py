@@ -171,10 +171,10 @@ def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     bound = next(percents for percents in (1, 2, 5, 10) if share < percents / 100)
 
     def outcome() -> tuple[int, str]:
-        return 1, f"Each piece sees the last {window} only. That is {fine_percent(share)} of all {n:,} × {n:,} pairs."
+        return 1, f"{fine_percent(share)} of all {n:,} × {n:,} pairs: the thin line."
 
-    question = f"Fly out to all {n:,} pieces: how much of that map can the head reach at all?"
-    options = ("About half of it", f"Less than {bound}%", "About a quarter of it")
+    question = f"Each piece sees only the last {window}. Of all {n:,} × {n:,} pairs, how many can the head reach?"
+    options = ("About half of them", f"Less than {bound}%", "About a quarter of them")
     return TryThis("fly out to the whole text", question, options, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
 
 

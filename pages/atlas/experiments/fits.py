@@ -1,9 +1,16 @@
 """How does so large a matrix fit into memory? What all weights take, and what they are computed from."""
 
+import math
+
 import streamlit as st
 
+from attention_core.attention.types import Role
+from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.hub.model import in_units
 from pages.atlas.inputs import OpenedAtlas, draw_atlas_input
+
+SIDE = 16.0  # rem, of the larger square
+KEPT_COLOUR = ROLE_COLOURS[Role.KEY]
 
 draw_input = draw_atlas_input
 
@@ -20,10 +27,27 @@ def answer(opened: OpenedAtlas) -> str:
 
 
 def draw(opened: OpenedAtlas) -> None:
-    """Draw how each weight that is looked at is computed, exactly."""
-    if opened.shared.atlas.has_product_weights:
+    """Draw both as squares, and how each weight that is looked at is computed, exactly."""
+    atlas = opened.shared.atlas
+    if not atlas.has_product_weights:
+        return
+    trace, squares = atlas.trace, ""
+    for name, n_bytes, colour in (("weights", atlas.matrix_bytes, GREY), ("kept", atlas.stored_bytes, KEPT_COLOUR)):
+        side = SIDE * math.sqrt(n_bytes / max(atlas.matrix_bytes, atlas.stored_bytes))
+        square = f'<i style="width:{side:.2f}rem;height:{side:.2f}rem;background:{colour}"></i>'
+        squares += f"<span>{square}{name}: {in_units(n_bytes)}</span>"
+    bounds, reach = r"\textstyle\sum_m", ""
+    if trace.window is not None:
+        first = f"i - {trace.window - 1}"
+        bounds, reach = (
+            rf"\sum_{{m = \max(1,\, {first})}}^{{i}}",
+            rf"\;\text{{if }} {first} \le j \le i, \text{{ else }} 0",
+        )
+    left, right = st.columns([1, 1.5], gap="large", vertical_alignment="center")
+    left.html(f'<p class="squares">{squares}</p>')
+    with right:
         st.latex(
-            r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
-            r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
+            rf"\begin{{aligned}} A_{{ij}} &= \exp(s\, q_i \cdot k_j - \ell_i){reach} \\"
+            rf"\ell_i &= \log {bounds} \exp(s\, q_i \cdot k_m) \end{{aligned}}"
         )
         st.markdown("What you look at is computed from these, exactly.")

@@ -336,7 +336,7 @@ def test_guess_is_answered_by_the_share_of_pairs_that_are_within_reach(app):
     assert "Right" in "".join(one.value for one in page.success)
     n = message(page)["rows"]["n"]
     seen = np.minimum(np.arange(1, n + 1), 128).sum() / n**2
-    assert f"That is {100 * seen:.1f}% of all" in page.success[0].value
+    assert f"{100 * seen:.1f}% of all" in page.success[0].value
     assert page.query_params["stop"] == "0"
     page.button(key=f"{NAME}_stop_next").click().run()
     assert not page.success, "it is about the whole"
