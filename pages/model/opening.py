@@ -149,9 +149,7 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         lengths = trace.value_of(selection.head).float().norm(dim=-1)
         times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
         if most == run.tokens[0] and times >= SHORT_VALUE:
-            reason = (
-                f" It takes almost nothing: {most} has a value vector {times:.0f} times shorter than the mean."
-            )
+            reason = f" It takes almost nothing: {most} has a value vector {times:.0f} times shorter than the mean."
         return OPTIONS.get(most, -1), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(

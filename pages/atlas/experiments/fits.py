@@ -9,7 +9,7 @@ from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.hub.model import in_units
 from pages.atlas.inputs import OpenedAtlas, draw_atlas_input
 
-SIDE = 16.0  # rem, of the larger square
+SIDE = 13.0  # rem, of the larger square
 KEPT_COLOUR = ROLE_COLOURS[Role.KEY]
 
 draw_input = draw_atlas_input
