@@ -85,7 +85,7 @@ def becomes(gained: float) -> str:
 
 @pytest.mark.parametrize("stack", ["encoder.0.self", "decoder.1.self", "decoder.1.cross"])
 def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, stack):
-    page = rerun(encoder_decoder, model_chosen=HeadChoice(stack, 1), model_query=2)
+    page = rerun(encoder_decoder, model_chosen=HeadChoice(stack, 1), model_is_head_chosen=True, model_query=2)
     _, _, made = computed("both", page)
     _, trace, head = chosen_trace(page, made)
     row = trace.weights(head, [2])[0]
