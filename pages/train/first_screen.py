@@ -206,5 +206,6 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     film = None if training.is_on else recorded_film(training.run, text)
     wording = LESSON_WORDINGS[training.run.settings.lesson]
     data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
-    data |= {"caption": wording.get("caption", WORDINGS["caption"])}
+    case = f"{wording['case']} " if "case" in wording and text == wording["example"] else ""
+    data |= {"caption": case + wording.get("caption", WORDINGS["caption"])}
     _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))

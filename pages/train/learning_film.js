@@ -5,9 +5,11 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 400, FOOT = 30;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 400, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
+
+const played = new Set();  // names of trainings that were played: another screen does not play them anew
 
 class LearningFilm extends Film {
   constructor(root) {
@@ -26,26 +28,26 @@ class LearningFilm extends Film {
   }
 
   // Whether there is something to play that nobody has played.
-  get isUnplayed() { return !this.hasPlayed && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
+  get isUnplayed() { return !played.has(this.data.name) && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
 
   play(done) {
-    this.hasPlayed = true;
+    played.add(this.data.name);
     super.play(done);
   }
 
-  get seconds() { return window.lecture?.on ? 10 : this.slider.max / PICTURES_A_SECOND; }
+  get seconds() { return window.lecture?.on ? 10 : this.data.frames.length / PICTURES_A_SECOND; }
 
-  get at() { return Number(this.slider.value); }
+  // The picture that is shown: the last one up to the batch at which the slider stands.
+  get at() { return Math.max(0, this.data.frames.findLastIndex(({ step }) => step <= this.slider.value)); }
 
   adopt(data) {
     window.training = this;  // for lecture.js
     if (!isNew(this, data)) return this.redraw();
-    const last = data.frames.length - 1, isNewRun = data.name !== this.data?.name;
+    const last = data.frames.at(-1).step, isNewRun = data.name !== this.data?.name;
     const follows = isNewRun || (this.time === 1 && !this.playing);
-    if (isNewRun) this.hasPlayed = false;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
-    const at = Math.min(this.at, last);
+    const at = Math.min(this.slider.value, last);
     this.slider.max = last;
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.show(follows ? 1 : at / last || 0);
@@ -95,11 +97,11 @@ class LearningFilm extends Film {
     }
   }
 
-  // Nodes in a circle. The half of an edge that begins at a node is as thick as the weight that the node gives.
+  // Nodes in a circle, in which neighbours of the alphabet lie far apart. The half of an edge that begins at a node is as thick as the weight that the node gives.
   graph({ x, y, w, h }, { says, right }, letters) {
     const { pen, data: { keys } } = this, map = this.maps[this.at], n = keys.length, disc = 1.25 * letters, radius = h / 2 - disc - 1.7 * letters;
     const at = keys.map((_, node) => {
-      const angle = (2 * Math.PI * (node - 0.5)) / n - Math.PI / 2;
+      const angle = (2 * Math.PI * (ACROSS * node - 0.5)) / n - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
     }), middle = [x + w / 2, y + h / 2], place = (node, far = radius) => at[node].map((part, axis) => middle[axis] + part * far);
     pen.strokeStyle = PINK;
@@ -176,7 +178,8 @@ class LearningFilm extends Film {
       pen.fillRect(x, down(share), plot, 1);
       this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
-    this.write(`${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`, x, y + h + 16);
+    const batches = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
+    this.write(batches, Math.max(across(step), x + this.longest([batches], 12)), y + h + 16, { align: "right" });
     const ends = data.names.map((name, model) => {
       pen.strokeStyle = LINES[model];
       pen.lineWidth = model ? 2 : 4;

@@ -21,7 +21,7 @@ def draw_training() -> None:
     with st.container(key="train_first"):
         has_pad = screen.LESSON.value == "digits"
         input_column, film = st.columns([1, 2.7], gap="medium") if has_pad else (st.container(), st.container())
-        with input_column:
+        with input_column if has_pad else input_column.container(key="experiment_input_text"):  # which a lecture hides
             inputs, text = screen.draw_input()
         with input_column if has_pad else st.container(), st.container(key="train_settings"):
             screen.change_settings()

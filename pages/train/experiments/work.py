@@ -24,4 +24,4 @@ def draw(learning: Learning) -> None:
     rows = [(name, percent(right), f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
     measure = LESSON_WORDINGS[run.settings.lesson]["measure"].lower()
     with learning.film_column:
-        figures_table(("", measure, "loss in training", "parameters"), *rows)
+        figures_table((f"after {frame.step:,} batches", measure, "loss in training", "parameters"), *rows)

@@ -90,7 +90,7 @@ def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
 
 
 def test_a_pads_tools_are_seen_while_the_pointer_moves_or_has_them_and_key_c_keeps_them(lecture):
-    page = lecture("find?lecture=1")
+    page = lecture("train?lesson=digits&lecture=1")
     tools = page.locator("[class*=_presets]").first
 
     def opacity(wanted: str) -> None:
