@@ -76,13 +76,14 @@ QUERY_LABEL = "The framed pixel asks all others; the pinker one is, the more it 
 MAP_SIZE = 320  # screen pixels of a map
 MAX_MAP_WEIGHT = 0.03
 """From which on maps of this page have their strongest pink, all on one scale, on which equal weights look alike."""
+FULL_INK = 0.95  # of the darkest pixel
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 SCALE = 12  # pixels of the scene's picture for one of the drawing
 PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = "784 pixels look at one another: each takes from all of them, by weights of its own."
+CLAIM = "Each of 784 pixels takes from all. Equal weights destroy a digit, which does not show that it needs attention."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)
@@ -103,14 +104,16 @@ class Reading(NamedTuple):
 
     @property
     def query(self) -> int:
-        """The pixel that was clicked or is in the address, else the ink pixel nearest to the ink's centre."""
+        """The pixel that was clicked or is in the address, else the one of full ink nearest to the ink's centre."""
         ink = self.drawing.image
         if QUERY.value is not None and QUERY.value < ink.size:
             return QUERY.value
         rows, columns = np.nonzero(ink > 0.5)
         if not len(rows):
             return ink.size // 2
-        nearest = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
+        is_full = ink[rows, columns] >= FULL_INK * ink.max()
+        far = (rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2
+        nearest = np.where(is_full, far, np.inf).argmin()
         return int(rows[nearest] * ink.shape[1] + columns[nearest])
 
 
@@ -247,9 +250,14 @@ def equal_weight() -> str:
     return "0" if LAYER.value == NO_SOFTMAX else "equal"
 
 
+def control() -> str:
+    """Return the name of the layer's control, in which no pixel looks at another."""
+    return "ffn-classifier" if LAYER.value == GUIDED else SELF_ONLY
+
+
 def control_accuracy() -> float | None:
-    """Return how often the layer's control is right, in which no pixel looks at another; None where no card says it."""
-    return card_or_empty("ffn-classifier" if LAYER.value == GUIDED else SELF_ONLY).get("test_accuracy")
+    """Return how often the layer's control is right; None where no card says it."""
+    return card_or_empty(control()).get("test_accuracy")
 
 
 def worth_text() -> str:

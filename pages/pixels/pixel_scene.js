@@ -57,7 +57,7 @@ class PixelScene extends DrawnScene {
     const [[text, share]] = this.answers, says = `comes **“${text}”** (${asPercent(share)})`;
     if (isEven) return `With every weight equal **all pixels take the same**: nothing tells where the ink lies. Out of it ${says}.`;
     const mean = (isInk) => Math.round(100 * meanOf(data.taken.filter((_, at) => Boolean(data.ink[at]) === isInk)));
-    return `Pixels of ink take **${mean(true)}% ink**, pixels of paper ${mean(false)}%: the drawing comes through. Out of it ${says}.`;
+    return `Pixels of ink take **${mean(true)}% ink** on average, pixels of paper ${mean(false)}%: the drawing comes through. Out of it ${says}.`;
   }
 
   // The map of all mixtures stands beside the box of one, the answer below the map or, where it can be larger so, beside it.

@@ -8,7 +8,7 @@ class TenDigits {
   constructor(root) {
     this.claim = make(root, "p", "claim");
     this.rows = make(root, "div", "rows");
-    const foot = make(root, "div", "foot");
+    const foot = (this.foot = make(root, "div", "foot"));
     make(foot, "button", "again", "↻ Play again").onclick = () => this.play();
     this.note = make(foot, "span", "note");
   }
@@ -18,15 +18,16 @@ class TenDigits {
     if (!isNew(this, data)) return;
     this.claim.textContent = data.claim;
     this.note.textContent = data.note;
+    this.foot.style.display = data.note ? "" : "none";
     this.rows.replaceChildren();
-    data.rows.forEach((row, index) => this.build(row, index ? data.rows[0] : null));
+    data.rows.forEach((row, index) => this.build(row, index === 1 ? data.rows[0] : null));
     if (!played.has(this.form)) this.play();
     played.add(this.form);
   }
 
-  build({ title, pictures, digits }, before) {
+  build({ title, pictures, digits, figure }, before) {
     const section = make(this.rows, "section"), heading = make(section, "h3", "", title), isRight = (digit, drawn) => digit === drawn;
-    make(heading, "b", before ? "after" : "", `${digits.filter(isRight).length} of ${digits.length} read`);
+    make(heading, "b", before ? "after" : "", figure ?? `${digits.filter(isRight).length} of ${digits.length} read`);
     const tiles = make(section, "div", "tiles");
     digits.forEach((digit, drawn) => {
       const tile = make(tiles, "button", { "aria-label": `${drawn}, read as ${digit}: ${title}` });

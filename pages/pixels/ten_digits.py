@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,21 +13,25 @@ from attention_core.attention.edits import Edits
 from attention_core.charts.overlay import image_png
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
+from attention_core.inference.digits import ask_many
 from pages.pixels import first_screen as screen
 from ui.canvas import render_strokes, set_strokes
 from ui.chart import picture_address
 from ui.component import component
+from ui.computed import by_model
 from ui.digits import inked, prepared, read_image
 from ui.fragments import with_rerun
 from ui.lecture.mode import LECTURE
 from ui.state import component_message
-from ui.try_this import TryThis
+from ui.try_this import TryThis, is_answered
 
 KEY = "pixels_ten"
 NOTE, HINT = (
     "A picture shows how much ink its pixels take; with equal weights all take the same.",
     " Click one to see how.",
 )
+WITHOUT_ATTENTION = "Equal weights lose where the ink lies; with no attention at all it stays in its place."
+_read_many = by_model(ask_many)
 _ten_digits = component("ten_digits", folder="pages/pixels")
 
 
@@ -42,25 +47,53 @@ def draw_ten_digits() -> None:
             set_strokes(screen.PAD, screen.PAD.presets[presets[digit]](), preset=presets[digit])
             screen.IS_EVEN.value = is_even is True
 
-    rows = (("Weights as learned", learned), (f"Every weight {screen.equal_weight()}", equal))
+    rows = [
+        _row("What the pixels take, weights as learned", learned),
+        _row(f"What they take, every weight {screen.equal_weight()}", equal),
+    ]
+    accuracy = screen.control_accuracy()
+    if is_answered(screen.NAME) and accuracy is not None:
+        rows.append(_row("Another network: no pixel looks at another", _read_alone(presets)))
+        rows[-1]["figure"] = f"{accuracy:.0%} of 10,000 new digits read"
+    has_control = len(rows) > 2
     data = {
-        "claim": describe_equal([digit for _, digit in equal]),
-        "rows": [{"title": title, "pictures": pictures, "digits": digits} for title, (pictures, digits) in
-                 ((title, zip(*row, strict=True)) for title, row in rows)],
-        "note": NOTE + HINT * (not LECTURE.value),  # whose first screen has no scene
-    }  # fmt: skip
+        "claim": WITHOUT_ATTENTION if has_control else describe_equal([digit for _, digit in equal]),
+        "rows": rows,
+        "note": "" if has_control else NOTE + HINT * (not LECTURE.value),  # whose first screen has no scene
+    }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
-        st.caption(screen.worth_text())
+        if not has_control:
+            st.caption(screen.worth_text())
+
+
+def _row(title: str, digits: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Return what ten_digits.js draws as a row, from a picture of each digit and what is read."""
+    return {"title": title, "pictures": [picture for picture, _ in digits], "digits": [digit for _, digit in digits]}
+
+
+def _image(label: str) -> torch.Tensor:
+    """Return a ready digit as the networks see it, (28, 28)."""
+    return torch.from_numpy(prepared(render_strokes(screen.PAD.presets[label](), screen.PAD.size, "light")).image)
+
+
+def _read_alone(presets: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the ready digits as they are drawn, and what the control reads in them."""
+    images = torch.stack([_image(label) for label in presets])
+    read = _read_many(screen.control(), images).argmax(1).tolist()
+    return [(_picture(image), digit) for image, digit in zip(to_array(images), read, strict=True)]
+
+
+def _picture(ink: np.ndarray) -> str:
+    return picture_address(image_png(inked(ink)))
 
 
 def _read(label: str, edits: Edits) -> tuple[str, int]:
     """Return a picture of the ink that each pixel takes in a ready digit, and the digit that is read."""
-    canvas = render_strokes(screen.PAD.presets[label](), screen.PAD.size, "light")
-    image = torch.from_numpy(prepared(canvas).image)
+    image = _image(label)
     answer = read_image(screen.LAYER.value, image, edits)
     mixtures = to_array(screen.ink_of_mixtures(answer.traces[0], ink_mask(image).flatten())).reshape(image.shape)
-    return picture_address(image_png(inked(np.abs(mixtures).clip(0, 1)))), answer.digit
+    return _picture(np.abs(mixtures).clip(0, 1)), answer.digit
 
 
 def describe_equal(digits: Sequence[int]) -> str:
@@ -84,14 +117,13 @@ def train_without() -> TryThis:
             return -1, "Its figures are not here."
         option = 0 if control < 0.3 else 1 if control < 0.8 else 2
         return option, (
-            f"{control:.0%}, and with attention {learned:.0%}. For a digit it is enough that each pixel's ink stays in "
-            "its place. Equal weights lose the place."
+            f"{control:.0%}, with attention {learned:.0%}: it is enough that each pixel's ink stays in its place."
         )
 
     return TryThis(
         "Train a network in which no pixel looks at another",
         "Another network is trained in which no pixel looks at another. How many of 100 new digits will it read?",
-        ("About 10, by luck", "About half", "Nearly as many as with attention"),
+        ("About 10, by luck", "About half", "Just as many as with attention"),
         None,
         outcome,
         "pixels_ten_digits",

@@ -508,17 +508,22 @@ export class PictureScene extends ScenePlayer {
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
       if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
     });
-    if (data.ink && take >= 1) this.labelInk(`ink ${asPercent(this.inkedShare(weights))}`);
+    if (data.ink && take >= 1) {
+      const share = this.inkedShare(weights);
+      this.labelInk(`ink ${asPercent(share)}`);
+      this.labelInk(`paper ${asPercent(1 - share)}`, true);
+    }
     if (blend <= 0) return;
     pen.globalAlpha = blend;
     pen.drawImage(this.mixtureOf(this.row), box.x, box.y, box.w, box.w);
     pen.globalAlpha = 1;
   }
 
-  labelInk(text) {
+  labelInk(text, isRight = false) {
     const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least), wide = this.text(text, 0, 0, size, { alpha: 0 }) + 12;
-    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(box.x + 4, box.y + box.w - 1.4 * size - 4, wide, 1.4 * size);
-    this.text(text, box.x + 10, box.y + box.w - 0.4 * size - 4, size);
+    const x = isRight ? box.x + box.w - wide - 4 : box.x + 4;
+    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(x, box.y + box.w - 1.4 * size - 4, wide, 1.4 * size);
+    this.text(text, x + 6, box.y + box.w - 0.4 * size - 4, size);
   }
 
   // What is said at last, or at the present look.

@@ -94,11 +94,15 @@ def test_ten_digits_are_read_with_both_weights(page):
     assert len({*learned["pictures"]} - {*equal["pictures"]}) == 10
 
 
-def test_surprise_is_that_a_network_without_attention_is_nearly_as_good(page):
+def test_surprise_is_that_a_network_without_attention_is_as_good(page):
     page.button(key=f"{NAME}_try").click().run()
-    assert "98%, and with" not in text_of(page)
+    assert "98%, with" not in text_of(page)
+    assert len(data_of(page, "pixels_ten")["rows"]) == 2
     set_fields(page, tried="2")
-    assert "98%, and with attention 98%." in page.success[0].value
+    assert "98%, with attention 98%:" in page.success[0].value
+    alone = data_of(page, "pixels_ten")["rows"][2]
+    assert alone["digits"] == [*range(10)]
+    assert alone["figure"].startswith("98% of 10,000 new digits")
 
 
 def test_averages_over_all_pixels_are_drawn_on_the_drawing(page):
