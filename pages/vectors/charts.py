@@ -48,7 +48,7 @@ def hull_chart(
     spokes = _points(values) | {"label": value_labels, "weight": weights, "width": 0.5 + 9 * weights}
     spokes |= {"x_end": [context[query, 0]] * len(values), "y_end": [context[query, 1]] * len(values)}
     contexts = _points(context) | {"label": query_labels, "size": np.where(np.arange(len(context)) == query, 170, 45)}
-    chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
+    chosen = _points(context[[query]]) | {"label": [f"context of {query_labels[query]}"]}
     left, right = _sides(spokes, values)
     data = {"ring": ring, "spokes": spokes, "contexts": contexts, "left": left, "right": right, "chosen": chosen}
     return Chart(_hull_chart(tuple((middle - reach).tolist()), tuple((middle + reach).tolist())), data)
@@ -57,7 +57,8 @@ def hull_chart(
 @compiled
 def _hull_chart(low: tuple[float, ...], high: tuple[float, ...]) -> alt.LayerChart:
     x, y = (exact_scale(*limits) for limits in zip(low, high, strict=True))
-    at: dict[str, Any] = {"x": alt.X("x:Q", title="column 1", scale=x), "y": alt.Y("y:Q", title="column 2", scale=y)}
+    at: dict[str, Any] = {"x": alt.X("x:Q", title="first number", scale=x)}
+    at["y"] = alt.Y("y:Q", title="second number", scale=y)
     value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
     line = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
     tooltip = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]

@@ -46,8 +46,8 @@ def example_choice() -> None:
         return  # the example's line is not about what is asked
     if workbench.are_tables_changed():
         return  # nor about other numbers
-    lesson = core.PRESETS[workbench.PRESET.value].line
-    right.markdown("Before your changes: " * workbench.are_rules_changed() + lesson, help=explain(lesson))
+    if lesson := core.PRESETS[workbench.PRESET.value].line:
+        right.markdown("Before your changes: " * workbench.are_rules_changed() + lesson, help=explain(lesson))
 
 
 def _on_example() -> None:
@@ -74,7 +74,6 @@ def show_pairs(problem: Problem, trace: AttentionTrace, *, can_cover: bool = Fal
         "key": problem.key_table,
         "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
         "edges": core.neighbours(problem) if tables else [],
-        "isNeuron": problem.key_table == "X",
         "isProjected": not problem.is_direct and trace.key.shape[-1] == 2,
         "isTurned": are_queries_turned(problem),
         "subject": workbench.LOADED.value,

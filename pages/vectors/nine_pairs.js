@@ -2,14 +2,14 @@
 import { asPercent, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { mixtureOf } from "../../attention_core/attention/view/scene.js";
-import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
+const ROOMY = 3;  // rows and columns of cells in which scores have room
 const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
-const TURNS = [["x asks", false], ["x turned by W_Q asks", true]];
+const TURNS = [["x asks", false], ["turned x asks", true]];
 const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
 
 class NinePairs extends PlaneScene {
@@ -71,8 +71,7 @@ class NinePairs extends PlaneScene {
     this.switch.hidden = false;
     set(this.switch, { "aria-label": "What asks" });
     this.choices = TURNS.map(([title, isTurned]) => {
-      const node = make(this.switch, "button");
-      writeMarked(node, title);
+      const node = make(this.switch, "button", "", title);
       return Object.assign(node, { isOn: () => this.given.isTurned === isTurned, onclick: () => this.turnQueries(isTurned) });
     });
   }
@@ -118,22 +117,39 @@ class NinePairs extends PlaneScene {
 
   sharesOf(weights, percents = this.percentsOf(weights)) { return weights.map((weight, key) => (weight ? `${percents[key]} of ${this.data.keys[key]}` : "")).filter(Boolean).join(", ") || "nothing"; }
 
+  // Of two inputs that score each other alike, and yet don't weigh each other alike.
+  captionOfPair(name) {
+    const { row, data: { weights, scores, queries, keys } } = this, isSame = !this.data.isEdited && String(queries) === String(keys);
+    const gapOf = (other) => Math.abs(weights[row][other] - weights[other][row]), isAlike = (_, other) => isSame && Math.abs(scores[row][other] - scores[other][row]) < 1e-6 && gapOf(other) > SMALLEST_NOTED;
+    const [other] = keys.map((_, key) => key).filter(isAlike).sort((a, b) => gapOf(b) - gapOf(a));
+    if (other === undefined) return null;
+    const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
+    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score is the same**.`;
+  }
+
+  // In each cell its score, where there is room.
+  writeCell(node, row, key) {
+    super.writeCell(node, row, key);
+    const { scores, keys, isSoft } = this.data, score = scores[row][key], isWritten = isSoft && score !== null && scores.length <= ROOMY && keys.length <= ROOMY && !this.layout?.isNarrow;
+    set(node, { "data-score": isWritten ? `score ${twoDecimals(score)}` : "" });
+  }
+
   captionOfRest() {
     if (this.isOwnRow(this.row)) return this.captionOfOwnRow();
-    const { data, weights, base } = this, name = data.queries[this.row], moved = this.moved(), { names, isNeuron } = this.given, movedNames = moved.map((arrow) => names[arrow]);
+    const { data, weights, base } = this, name = data.queries[this.row], moved = this.moved(), { names } = this.given, movedNames = moved.map((arrow) => names[arrow]);
     const rowOf = (arrow, side) => this.positionsOf(arrow).find(([axis]) => axis === side)?.[1];
     const [queries, keys] = ["queries", "keys"].map((side) => moved.map((arrow) => rowOf(arrow, side)));
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
-    if (!nChanged) return `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
+    if (!nChanged) return this.captionOfPair(name) ?? `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
     let best = null;
     data.weights.forEach((other, i) => other.forEach((weight, j) => {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);
       if (isElsewhere && by > (best?.by ?? SMALLEST_NOTED)) best = { by, i, j };
     }));
     const told = best ? ` Yet ${data.queries[best.i]} now takes **${this.percentsOf(data.weights[best.i])[best.j]}** from ${data.keys[best.j]}, not ${this.percentsOf(base[best.i])[best.j]}.` : "";
-    return `Only ${movedNames.join(" and ")} moved.${told} **${nChanged} of ${n} weights changed**.${isNeuron ? " In an ordinary neuron they stay." : ""}`;
+    return `Only ${movedNames.join(" and ")} moved.${told} **${nChanged} of ${n} weights changed**.`;
   }
 }
 

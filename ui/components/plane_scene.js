@@ -271,6 +271,8 @@ class RowsDrawing extends SceneDrawing {
     this.write(formula, 0, base - long / 2, { size: size * Math.min(1, room / this.lengthOf(formula, size)), weight: "600", alpha });
   }
 
+  get totalY() { return this.layout.base - 8 * this.layout.scale; }
+
   // Scores stand on the line of 0, those below it hang.
   get foot() { return this.heightOf(0); }
 

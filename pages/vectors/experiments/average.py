@@ -1,16 +1,20 @@
 """Is an output more than an average? Contexts inside the hull of the values."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
+from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
 from pages.vectors import inputs
 from pages.vectors.charts import hull_chart
 from pages.vectors.inputs import Workbench
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture
 from ui.layout import bar_rows
 
 draw_input = inputs.draw_input
@@ -26,7 +30,11 @@ def answer(bench: Workbench) -> str:
     shares = " + ".join(
         f"{percent(weight)} {as_markdown(label)}" for weight, label in zip(weights, labels, strict=True)
     )
-    return f"No: {as_markdown(bench.label)} is handed {shares}, so it never leaves the values' hull."
+    return f"No: {as_markdown(bench.label)} is handed {shares}, so it never leaves the {_name_hull(labels)}."
+
+
+def _name_hull(labels: Sequence[str]) -> str:
+    return f"{'triangle' if len(labels) == 3 else 'outline'} of the values"
 
 
 def draw(bench: Workbench) -> None:
@@ -39,10 +47,12 @@ def draw(bench: Workbench) -> None:
         picture, shares = st.columns(2, gap="large", vertical_alignment="center")
         labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
         chart = hull_chart(values, context, weights, labels, queries, bench.query)
-        draw_chart(chart, width="content", alt="Contexts inside the values' hull", container=picture)
+        draw_chart(chart, width="content", alt=f"Contexts inside the {_name_hull(labels)}", container=picture)
         with shares:
             st.markdown(f"What **{as_markdown(bench.label)}** takes of each value:")
             colours = [ROLE_COLOURS[Role.WEIGHTS]] * len(labels)
+            drawing = partial(bar_table, labels, {"weight": weights.tolist()}, colours[:1])
+            note_picture(drawing, f"What {bench.label} takes of each value")
             st.html(bar_rows(zip(labels, weights.tolist(), colours, strict=True)))
             total = percent(float(weights.sum()))
             st.markdown(f"No weight is below 0, and together they are {total}: that makes it an **average**.")
