@@ -61,7 +61,7 @@ def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> Chart:
         COLOUR,
     )
     tooltip = [alt.Tooltip("scores:N"), alt.Tooltip("key:N"), alt.Tooltip("weight:Q", format=".1%")]
-    bars = named("bars", height=190).mark_bar(cornerRadiusEnd=1)
+    bars = named("bars", height=190, title=layers.heading("weight", fontSize=13)).mark_bar(cornerRadiusEnd=1)
     return Chart.of(bars.encode(*channels, tooltip=tooltip), {"bars": data})
 
 

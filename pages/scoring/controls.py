@@ -11,7 +11,7 @@ from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vector
 from attention_core.models.scoring_functions import ScoringFunctions
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
-from ui.try_this import TRY_STAGE, is_guessing
+from ui.try_this import NOT_TRIED, TRY_STAGE, is_guessing
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -80,7 +80,7 @@ def draw_examples(vectors: Vectors) -> None:
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
-    if not is_guessing(NAME):  # it says what the guess is about
+    if TRY_STAGE[NAME].value == NOT_TRIED:  # it says what the guess is about, and the verdict is
         st.caption(vectors.note or "Your own arrangement.")
 
 

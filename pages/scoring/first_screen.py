@@ -130,8 +130,8 @@ def score_that_changes() -> tuple[int, str]:
         return -1, f"{len(changed)} scores now prefer another key."
     (name,) = changed
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
-    sentence = f"{name} now takes {percent(after[name].weight)} from {new}, before it preferred {old}."
-    return GUESSED_SCORES.index(name), f"{sentence} Every dot product doubles, no angle changes."
+    sentence = f"{name} now takes {percent(after[name].weight)} from {new}, not {old}: q's tip is now nearest to {new}."
+    return GUESSED_SCORES.index(name), f"{sentence} Dot products only double, angles stay."
 
 
 def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, measures.FavouriteKey]:

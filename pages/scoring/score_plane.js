@@ -116,8 +116,8 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place in the plane, the higher a key would score there." : "";
-    return `${note} ${super.legend()}`;
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "", marked = this.isPictured && note ? "Pink ring, purple dot: the key of most weight." : "";
+    return `${note} ${marked} ${super.legend()}`;
   }
 
   describe(arrow) {
@@ -155,10 +155,10 @@ class ScorePlane extends PlaneScene {
     const grown = this.grownKey();
     if (grown >= 0) {
       const clauses = this.tour.map((at) => {
-        const [is, was] = [data.weights, this.base].map((rows) => this.percentsOf(rows[at])[grown]);
-        return `by **${data.queries[at]}** ${is === was ? `still ${is}` : `**${is}**, not ${was}`}`;
+        const [is, was] = [data.weights, this.base].map((rows) => rows[at]), by = is[grown] - was[grown];
+        return `**${data.queries[at]}** ${Math.abs(by) < UNDECIDED ? "doesn't care" : by < 0 ? "turns away" : winner(is) === grown ? "now prefers it" : "gives it more"}`;
       });
-      return `**${data.keys[grown]}** grew longer without turning. It now gets ${clauses.join("; ")}.`;
+      return `**${data.keys[grown]}** only grew longer: ${clauses.join(", ")}.`;
     }
     if (best < 0) return `By **${name}** all keys fit equally well.`;
     const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`;

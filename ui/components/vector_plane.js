@@ -10,7 +10,7 @@ export const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
 const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause, in milliseconds, lies between two
 const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
 const FLOOR = -0.55, FLOOR_ROOM = 34; // in extents, to which the plane always reaches down, and the pixels below it
-const LABEL_ROOM = 20, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to another one, to an arrow, to the edge
+const LABEL_ROOM = 20, TICK_ROOM = 16, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to another one, to a number, to an arrow, to the edge
 const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2]; // of a name around its tip, radians
 const MEASURE_PAUSE = 250; // milliseconds: asking where the plane lies forces a layout
 
@@ -69,18 +69,21 @@ export class Plane {
     const names = this.data.names.join(", ");
     set(this.svg, { "aria-label": `Arrows in a plane: ${names}. Drag their tips, or focus one with Tab and use the arrow keys.` });
     make(this.svg, "svg:rect", { class: "paper", width: SIDE, height: SIDE, rx: 4 });
+    this.ticks = [];
     for (let line = -4; line <= 4; line++) {
       const value = (line * this.extent) / 4, kind = line === 0 ? "axis" : "grid";
       make(this.svg, "svg:line", { class: kind, x1: this.x(value), x2: this.x(value), y1: 0, y2: SIDE });
       make(this.svg, "svg:line", { class: kind, y1: this.y(value), y2: this.y(value), x1: 0, x2: SIDE });
-      if (line !== 0 && line % 2 === 0) {
-        make(this.svg, "svg:text", { class: "tick", x: this.x(value), y: this.y(0) + 14 }, minus(String(value)));
-        make(this.svg, "svg:text", { class: "tick", x: this.x(0) - 12, y: this.y(value) + 4 }, minus(String(value)));
+      if (line === 0 || line % 2) continue;
+      for (const [x, y] of [[this.x(value), this.y(0) + 14], [this.x(0) - 12, this.y(value) + 4]]) {
+        make(this.svg, "svg:text", { class: "tick", x, y }, minus(String(value)));
+        this.ticks.push([x, y]);
       }
     }
     this.buildBehind?.();
-    this.shafts = [];  // the first one lies on top
-    for (let arrow = this.arrows.length - 1; arrow >= 0; arrow--) {
+    this.shafts = [];  // the shortest one lies on top
+    const lengths = this.arrows.map((arrow) => Math.hypot(...arrow));
+    for (const arrow of [...lengths.keys()].reverse().sort((a, b) => lengths[b] - lengths[a])) {
       const kind = this.data.kinds[arrow];
       this.shafts[arrow] = { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
     }
@@ -183,7 +186,7 @@ export class Plane {
       clamp(tipX + width * Math.cos(outward + turn), EDGE_ROOM, SIDE - EDGE_ROOM),
       clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),
     ]);
-    const isFree = (point) => this.labelPoints.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= LABEL_ROOM) &&
+    const isFree = (point) => this.ticks.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= TICK_ROOM) && this.labelPoints.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= LABEL_ROOM) &&
       this.arrows.every((tip) => this.distance(tip, point) >= ARROW_ROOM);
     return points.find(isFree) ?? points[0];
   }

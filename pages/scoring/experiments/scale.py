@@ -38,11 +38,11 @@ def answer(weights: RandomWeights) -> str:
     """Say what the heaviest key takes on average; not before a guided lecture has revealed its own answer."""
     if GUIDED.value and STAGE.value != REVEALED:
         return ""
-    undivided, divided = (
-        f"**{percent(float(rows.amax(1).mean()))}** (gradient {measures.softmax_jacobian_norm(rows).mean():.2f})"
-        for rows in weights
-    )
-    return f"Larger dot products let one key take all: on average {undivided}, divided only {divided}."
+    undivided, divided = (f"**{percent(float(rows.amax(1).mean()))}**" for rows in weights)
+    gradient, usual = (float(measures.softmax_jacobian_norm(rows).mean()) for rows in weights)
+    learns = f" Undivided, softmax's gradient is {gradient:.2f}, not {usual:.2f}: a network hardly learns."
+    shares = f"on average {undivided}, divided only {divided}."
+    return f"Larger dot products let one key take all: {shares}{learns * (gradient < usual / 2)}"
 
 
 def draw(weights: RandomWeights) -> None:
