@@ -5,7 +5,7 @@ import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
 import { count, fitText, hatch, outline, pictureOf, Scale, STRONGEST, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
 
-const STEEP = 1.8; // so that the largest weights stand out although the scale is one of logarithms
+const STEEP = 1.4; // so that the largest weights stand out although the scale is one of logarithms
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 44, LABELS_FROM = 12, MARK = "#ffffff";
 const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
