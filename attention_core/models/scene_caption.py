@@ -140,7 +140,7 @@ class SceneCaption(SceneEncoder):
             utterance.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
             if utterance[-1] == END:
                 break
-        names = [f"glance {number + 1}" for number in range(n_glances - 1)]
+        names = ["glance"] * (n_glances - 1)
         names += [LABELS[number] for number in utterance[n_glances:]]
         query, context, _, states, logits = (torch.cat(tensor) for tensor in zip(*looks, strict=True))
         started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))

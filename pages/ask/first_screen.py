@@ -32,7 +32,7 @@ from ui.state import Field, plain_text, whole_number
 from ui.try_this import TRY_STAGE, TryThis
 
 NAME, SIDE = "ask", 320
-PENS = ("red", "green", "blue", "black")
+PENS = ("red", "orange", "green", "blue", "purple", "black")
 REMARKS = {
     CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",

@@ -119,7 +119,7 @@ def read_later(drawing: ReadDrawing) -> TryThis:
 
     def outcome() -> tuple[int, str]:
         reread = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
-        text = f"Then it reads *{reread}*: the picture is the same; its question alone knows how far it has come."
+        text = f"Then it reads *{reread}*: the picture is the same; its state alone knows how far it has come."
         return (1, text) if reread == remainder else (0 if reread == digits else 2, f"Then it reads *{reread}*.")
 
     return TryThis(

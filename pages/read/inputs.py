@@ -36,7 +36,7 @@ def draw_number() -> ChangedReading:
 def draw_look() -> PresentLook:
     """Draw the pad, and the controls that go from look to look."""
     drawing = draw_number().present
-    return PresentLook(drawing, WALK.draw(drawing.labels))
+    return PresentLook(drawing, WALK.draw(drawing.labels, (0, len(drawing.labels) - 1)))
 
 
 def export_reading(changed: ChangedReading) -> None:

@@ -224,7 +224,8 @@ export class PictureScene extends ScenePlayer {
     const pen = (this.pen = clearedPen(this.canvas, layout, this.ratio)), { side, high } = layout;
     const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
-    this.drawCells(progress, scores, weights);
+    this.drawCells(progress, scores, this.weightsInPicture(progress, weights));
+    if (progress.say > 0 && !layout.isRow && !this.isEven && this.row === this.lastRow) this.numberLooks(progress.say);
     if (layout.isRow && !this.isEven) this.drawRow();
     this.drawQuestion();
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
@@ -233,6 +234,29 @@ export class PictureScene extends ScenePlayer {
     if (progress.say > 0 && (!layout.isRow || this.isEven)) this.drawAnswer(progress);
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
     this.write(progress, scores, weights);
+  }
+
+  // Where all looks of a row went, once the last one has said something.
+  weightsInPicture({ say }, weights) {
+    const { data: { looks }, row, lastRow } = this;
+    if (!this.isRow || this.isEven || row !== lastRow || !say) return weights;
+    return weights.map((weight, index) => Math.max(weight, ...looks.map((look) => say * look.weights[index])));
+  }
+
+  // Which look went where most, where several lead to one answer.
+  numberLooks(alpha) {
+    const { pen, data: { looks, grid: [rows, columns] }, layout: { tones, scale, least, side } } = this, size = Math.max(15 * scale, least * 0.8);
+    looks.forEach(({ weights }, row) => {
+      const index = weights.indexOf(Math.max(...weights));
+      if (looks.length < 2 || index >= rows * columns) return;
+      const { x, y, w } = this.cellOf(index), at = [Math.min(x + w + size * (0.8 + 1.5 * (row === looks.length - 1)), side - size), y];
+      pen.globalAlpha = alpha;
+      pen.fillStyle = tones.query;
+      pen.beginPath();
+      pen.arc(...at, 0.75 * size, 0, 7);
+      pen.fill();
+      this.text(String(row + 1), at[0], at[1] + 0.35 * size, size, { weight: 650, alpha, colour: tones.ground, align: "center" });
+    });
   }
 
   write(progress, scores, weights) {
@@ -276,8 +300,8 @@ export class PictureScene extends ScenePlayer {
     }
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
-      const whole = data.answer[0][0], evenly = data.learned ? `; as learned, **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal, **${other}**` : "";
-      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
+      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads ${other.length < whole.length ? "only " : ""}**“${other}”**` : "";
+      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**, where it is pink${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;

@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.attention.wording import format_count, percent
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
 from attention_core.data.questions import DIGITS
-from attention_core.data.scene_captions import sentence
+from attention_core.data.scene_captions import is_correct, sentence
 from attention_core.device import to_array
 from attention_core.evaluate.variants import variants_of
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
-from pages.ask.first_screen import NAME, PadScene, draw_empty_weight, scene_pad
+from pages.ask.first_screen import NAME, PAD, PadScene, digits_of, draw_empty_weight, scene_pad
 from pages.ask.inputs import WALK
-from ui.canvas import columns_beside_pad
+from ui.canvas import CUSTOM, columns_beside_pad
 from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.state import Field, single_choice, slugs
@@ -25,7 +25,7 @@ from ui.state import Field, single_choice, slugs
 CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
-MAX_NAMED = 3
+MAX_NAMED, LEAST_RIVAL = 3, 0.01
 describe_scene = by_model(SceneCaption.explain)
 
 
@@ -48,16 +48,21 @@ def draw_input() -> DescribedScene:
 
 
 def answer(scene: DescribedScene) -> str:
-    """Give the sentence."""
-    text = sentence(scene.caption.words)
-    return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{'.' if scene.caption.is_finished else ' …'}*"
+    """Give the sentence, and say whether it is true."""
+    words, end = scene.caption.words, "." if scene.caption.is_finished else " …"
+    text = sentence(words)
+    verdict, aslant = "", next((f": “{word}” may be aslant" for word in words if word in ("above", "below")), "")
+    if PAD.preset.value != CUSTOM:  # whose digits nobody named
+        verdict = f" {f'True{aslant}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
+    return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{end}*{verdict}"
 
 
 def draw(scene: DescribedScene) -> None:
     """Draw the look of the present word, and the looks of all words."""
     caption, labels = scene.caption, list(scene.caption.trace.story.query_axis.labels)
     with scene.beside:
-        index = WALK.draw(labels, [token for token, label in enumerate(labels) if label in DIGITS] or [len(labels) - 1])
+        last = len(labels) - 1
+        index = WALK.draw(labels, [0, *(token for token, label in enumerate(labels) if label in DIGITS), last])
         map_column, strip_column = st.columns([1, 1.5], gap="medium")
         with map_column:
             _draw_glimpse(scene, index, labels[index])
@@ -80,8 +85,9 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
         return
     probabilities = to_array(scene.caption.probabilities[index])
     best = np.argsort(-probabilities)[:MAX_NAMED]
-    rivals = ", ".join(f"{LABELS[token]} {percent(float(probabilities[token]))}" for token in best[1:])
-    st.markdown(f"Then it says **{label}** ({percent(float(probabilities[best[0]]))}), rather than {rivals}.")
+    likely = [(LABELS[token], share) for token in best[1:] if (share := float(probabilities[token])) >= LEAST_RIVAL]
+    rivals = "".join(f"; next “{name}”, {percent(share)}" for name, share in likely)
+    st.markdown(f"Then it says **{label}** ({percent(float(probabilities[best[0]]))}){rivals}.")
 
 
 def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: int) -> None:

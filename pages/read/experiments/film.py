@@ -9,7 +9,7 @@ from attention_core.attention.wording import percent
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.overlay import GLOW, strongest_weight
 from attention_core.data.scenes import MAX_DIGITS
-from attention_core.models.digit_reader import CLASSES
+from attention_core.models.digit_reader import CLASSES, END
 from pages.read.first_screen import COLUMNS
 from pages.read.inputs import PresentLook, draw_look, draw_present_map, maps_of
 from pages.read.pad import MODEL
@@ -24,7 +24,10 @@ def answer(present: PresentLook) -> str:
     """Say what is said after the look that is shown."""
     probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
-    return f"Where it is pink; then it says **{label}** ({certainty} sure)."
+    place = (
+        "Where it is pink; then it says **end**" if label == CLASSES[END] else f"On the **{label}**, which it then says"
+    )
+    return f"{place} ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:
