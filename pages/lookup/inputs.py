@@ -51,7 +51,9 @@ def look_up(request: table.LookupRequest, query: int) -> LookUp:
     """Draw how softly and by what is compared; return how a query is looked up so."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
         encoders = screen.choose_encoder()
-        temperature = table.TEMPERATURE.widget(st.select_slider, "How soft? (high: all alike)", table.TEMPERATURES)
+        temperature = table.TEMPERATURE.widget(
+            st.select_slider, "How soft? (left: the best key alone; right: all alike)", table.TEMPERATURES
+        )
     plain = soft_lookup(request.records, request.queries, temperature, next(iter(encoders.values())))
     trace = plain.replace(table.EDITS.fitting(plain, input_id=request.in_words))
     take_along(lambda: export_bar(trace, table.NAME, query=query))

@@ -7,7 +7,7 @@ import numpy as np
 from attention_core.attention.edits import SetWeights, Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.attention.view.scene import scene_data
+from attention_core.attention.view.scene import N_NUMBERS, scaled_numbers, scene_data
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -54,7 +54,12 @@ def draw_lookup_scene(lookup: LookUp) -> None:
 def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) -> dict[str, object]:
     """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture."""
     records, data = request.records, scene_data(trace, nouns=("query", "key"))
-    data["numbers"] |= {"keys": [data["numbers"]["keys"][key] for key in order], "values": None}
+    vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))[order]
+    products = vectors[:, None] * keys  # of which a score is the sum
+    shares = products.std(1).max(0) + 1e-6 * np.abs(products).max((0, 1))  # where keys are alike, the largest
+    decisive = np.sort(np.argsort(-shares, kind="stable")[:N_NUMBERS])
+    numbers = {"queries": scaled_numbers(vectors[:, decisive]), "keys": scaled_numbers(keys[:, decisive])}
+    data["numbers"] |= numbers | {"values": None}
     data |= {name: [[row[key] for key in order] for row in data[name]] for name in ("scores", "weights")}
     stored = {text: key for key, text in enumerate(records.keys)}  # a dictionary keeps the last of equal keys
     edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}

@@ -322,13 +322,15 @@ export class SceneDrawing {
     this.drawValue(rectBetween(rectBetween(from, along, outside), lying, inside), index, (layout.values ? outside : 1) * (1 - progress.blend), taken < 1 ? 1.5 : 0.5);
   }
 
+  roundingNote() { return ""; }
+
   get totalY() { return 10 * this.layout.scale; }
 
   // The sum of the row, always in the same corner.
   drawTotal() {
     const { layout, state } = this, { progress, scores, hidden, weights } = state, isDivided = progress.divide > 0.5 || state.isEven;
     const sum = scores.reduce((total, score, index) => total + (hidden[index] ? 0 : Math.exp(score)), 0);
-    const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%`;
+    const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%${this.roundingNote()}`;
     const text = isDivided ? together : `sum of all: ${shortNumber(sum)}`, alpha = 0.85 * progress.open * clamp(3 * progress.grow - 2, 0, 1);
     if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha });
     else this.write(text, 0, this.totalY, { size: 16 * layout.scale, alpha });

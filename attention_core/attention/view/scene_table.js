@@ -61,6 +61,12 @@ class TableDrawing extends SceneDrawing {
     this.write(data.queries.length > 1 ? "queries" : "query", first.x - 10, first.y + first.h / 2, { align: "right", size, alpha: first.x > 5 * size ? alpha : 0 });
   }
 
+  // Of whole percents that don't add up to 100.
+  roundingNote() {
+    const { percents } = this.state;
+    return percents.every((text) => /^\d+%$/.test(text)) && percents.reduce((sum, text) => sum + parseInt(text, 10), 0) !== 100 ? " before rounding" : "";
+  }
+
   // A dictionary compares the query with every key, letter by letter.
   drawContrast() {
     const { pen, layout, state, tones, data } = this, { progress } = state, here = 1 - progress.open, found = data.exact[state.row];

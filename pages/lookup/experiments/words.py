@@ -7,11 +7,22 @@ import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.inference.soft_lookup import MAX_WORDS, WeighedWord, weigh_words
+from pages.lookup import table
 from pages.lookup.inputs import LookUp, draw_lookup
+from pages.lookup.records import PRESETS
 from ui.labels import literal
 from ui.layout import shaded_word
+from ui.lecture.mode import LECTURE
 
-draw_input = draw_lookup
+
+def draw_input() -> LookUp:
+    """Draw what one changes; a lecture asks a text instead of the first table, whose keys are single words."""
+    lookup = draw_lookup()
+    if not LECTURE.value or table.PRESET.value != table.FIRST_TABLE:
+        return lookup
+    preset = PRESETS["Ask a text"]
+    request = table.LookupRequest(preset.records, tuple(preset.queries), (), True, preset.text)
+    return lookup._replace(request=request, query=0, temperature=preset.temperature)
 
 
 def _weighed(lookup: LookUp) -> list[WeighedWord]:

@@ -174,6 +174,9 @@ def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
 def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
     open_question(page, "words")
     assert "Each of the first 200 words is a key" in text_of(take(page, "Papers"))
+    page.session_state["lecture"] = True
+    assert "`Why did the automobile break down?` Most weight" in text_of(take(page, "Eight words"))
+    page.session_state["lecture"] = False
     assert "Every word is a key" in text_of(take(page, "Phone book"))
     set_fields(page, records="?! = 1")
     assert "the keys have no words." in text_of(page)
@@ -201,7 +204,7 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
-    assert "Letters in common: auto**mo**bile, **mo**ney." in page.success[0].value
+    assert "Runs of letters in common: auto**mo**bile, **mo**ney; automobil**e**, garag**e**." in page.success[0].value
     assert found(page)[0] == "money"
 
 
