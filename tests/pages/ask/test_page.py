@@ -278,7 +278,7 @@ def test_drawing_and_question_survive_going_to_another_page(page):
 
 def test_drawing_is_told_and_every_word_has_its_look(page):
     page.button(key=f"{NAME}_tell").click().run()
-    assert "*A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8.*" in text_of(page)
+    assert "*A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8.* True: “above”" in text_of(page)
     assert int(re.search(r"Look 1 of (\d+)", text_of(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in text_of(page)
