@@ -121,7 +121,7 @@ def test_one_vector_and_equal_weights_are_chosen_in_the_scene_and_what_stands_be
     settle(page)
     page.get_by_text("looks at all words alike").first.wait_for()
     switch.get_by_role("button", name="without attention").click()
-    expect(say).to_contain_text("red is lost")
+    expect(say).to_contain_text("red, in front are lost")
     page.get_by_text("No attention, word 3 of").wait_for()
     switch.get_by_role("button", name="with attention").click()
     page.get_by_text("Dot attention, word 3 of").wait_for()

@@ -92,7 +92,13 @@ def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
     for _ in range(80):
         page.clock.fast_forward(320)
         captions.add(say(page).inner_text())
-    for text in ("red is lost", "A query asks every English word", "gets a score", "times its weight", "is from “red”"):
+    for text in (
+        "red, in front are lost",
+        "A query asks every English word",
+        "gets a score",
+        "times its weight",
+        "is from “red”",
+    ):
         assert any(text in caption for caption in captions), text
     expect(say(page)).to_contain_text("Out of that mixture comes rouge")
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
@@ -114,7 +120,7 @@ def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys
     page.get_by_role("slider", name="Time").fill("0")
     expect(page.get_by_role("slider", name="Time")).to_have_attribute("aria-valuetext", "one vector")
     page.get_by_role("button", name="one vector").click()
-    expect(say(page)).to_contain_text("red is lost")
+    expect(say(page)).to_contain_text("red, in front are lost")
 
 
 def test_arrow_keys_reach_a_scene_in_sight_where_nothing_has_the_focus(opened):
@@ -201,7 +207,7 @@ def test_one_vector_and_equal_weights_are_a_switch_in_the_same_picture(opened, d
     expect(say(page)).to_contain_text(f"With the same weight for all, out comes {word} ({percent(probability)})")
     assert page.evaluate("told.at(-1).even")
     switch.nth(0).click()
-    expect(say(page)).to_contain_text("“The car is on the way of the house.” red is lost.")
+    expect(say(page)).to_contain_text("“The car is on the way of the house.” red, in front are lost.")
     assert RED in data["vector"]["lost"]
     expect(page.locator(".key.lost")).to_have_text([data["keys"][lost] for lost in data["vector"]["lost"]])
     expect(page.locator(".other:visible").filter(has_text="route")).to_be_visible()
@@ -237,7 +243,7 @@ def test_no_words_overlap_and_letters_can_be_read(opened, width):
 def test_what_french_words_mean_stands_below_them_unless_it_is_told_as_a_sentence(opened):
     page = opened()
     glosses = page.locator(".gloss:visible").filter(has_text=re.compile("."))
-    expect(glosses).to_have_text(["The", "car", "red", "is", "front", "the", "house"])
+    expect(glosses).to_have_text(["The", "car", "red", "is", "in front of", "the", "house"])
     key(page, "red").click()
     expect(glosses.filter(has_text="red")).to_have_count(0)
     page.get_by_role("group", name="What is handed over").get_by_role("button", name="without attention").click()
@@ -259,7 +265,7 @@ def test_a_frame_takes_less_than_the_budget(opened):
 
 def test_while_a_guess_is_asked_for_nothing_is_told_and_the_scene_then_goes_to_the_answer(opened, dot):
     page = opened(covered=True)
-    expect(say(page)).to_contain_text("squeezed into one vector")
+    expect(say(page)).to_have_text("Out of this one vector comes a French sentence.")
     assert not page.locator(".words .query:visible").filter(has_text="rouge").count()
     expect(page.get_by_role("group", name="Steps")).to_be_hidden()
     page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"covered": False})
