@@ -117,13 +117,13 @@ def score_fields(
 @compiled
 def _score_fields(width: int, height: int) -> alt.LayerChart:
     space = layers.corners(width, height)
-    words: dict[str, Any] = {"align": "left", "baseline": "bottom", "color": LABEL_COLOUR}
+    style: dict[str, Any] = {"align": "left", "baseline": "bottom", "color": LABEL_COLOUR}
     dots = named("dots").mark_circle(**QUIET, size=60, opacity=1, color=ROLE_COLOURS[Role.KEY], stroke=DARK_COLOUR)
     drawing = [
         layers.images("fields", space, smooth=True),
         named("fields").mark_rect(**EDGE).encode(**space),
-        layers.texts("fields", space, "name", dy=-23, fontSize=15, fontWeight="bold", **words),
-        layers.texts("fields", space, "ends", dy=-4, fontSize=13, **words),
+        layers.texts("fields", space, "name", dy=-23, fontSize=15, fontWeight="bold", **style),
+        layers.texts("fields", space, "ends", dy=-4, fontSize=13, **style),
         named("lines").mark_rule(**QUIET, color="white", strokeWidth=5.5).encode(**space),
         named("lines").mark_rule(**QUIET, color=ROLE_COLOURS[Role.QUERY], strokeWidth=2.5).encode(**space),
         dots.encode(space["x"], space["y"]),

@@ -34,8 +34,8 @@ def answer(lookup: LookUp) -> str:
     heaviest = sorted(_weighed(lookup), key=attrgetter("weight"))[::-1][:3]
     if not heaviest:
         return "None: the keys have no words."
-    words = ", ".join(f"{literal(word.text)} {percent(word.weight)}" for word in heaviest)
-    return f"{literal(lookup.text)} Most weight: {words}."
+    shares = ", ".join(f"{literal(word.text)} {percent(word.weight)}" for word in heaviest)
+    return f"{literal(lookup.text)} Most weight: {shares}."
 
 
 def draw(lookup: LookUp) -> None:
