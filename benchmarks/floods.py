@@ -41,13 +41,13 @@ FLOODS = [
 ]
 
 
-async def flood(server: Server, kind: Flood) -> None:
+async def flood(server: Server, plan: Flood) -> None:
     """Send for ever, over one websocket; one without a message sends the half of a frame, and waits."""
     address = f"ws{server.address.removeprefix('http')}/_stcore/stream"
     while True:
         with suppress(OSError, websockets.WebSocketException):
             async with websockets.connect(address, max_size=None, compression=None) as socket:
-                if not kind.message:
+                if not plan.message:
                     socket.transport.write(
                         b"\x82\xff" + (150_000_000).to_bytes(8, "big") + bytes(4) + bytes(140_000_000)
                     )
@@ -56,8 +56,8 @@ async def flood(server: Server, kind: Flood) -> None:
                 listening = asyncio.create_task(drain(socket))
                 try:
                     while True:
-                        await socket.send(kind.message)
-                        await asyncio.sleep(1 / kind.per_second)
+                        await socket.send(plan.message)
+                        await asyncio.sleep(1 / plan.per_second)
                 finally:
                     listening.cancel()
         await asyncio.sleep(0.2)
@@ -69,14 +69,14 @@ async def drain(socket: websockets.ClientConnection) -> None:
             pass
 
 
-async def measure(server: Server, kind: Flood) -> tuple[list[float], int, int]:
+async def measure(server: Server, plan: Flood) -> tuple[list[float], int, int]:
     """Let five visitors in while it floods; returns p50, p95 and p99 of their actions, faults, and MB at most."""
     options, tally = options_of(["--visitors", str(N_VISITORS), "--pause", "0.5", "1.5"]), Tally()
-    floods = [asyncio.create_task(flood(server, kind)) for _ in range(kind.n)]
+    floods = [asyncio.create_task(flood(server, plan)) for _ in range(plan.n)]
     pages, until = list(VISITS)[:8], time.monotonic() + SECONDS
     await asyncio.gather(*(Visitor(server, tally, options, seed).visit(pages, until) for seed in range(N_VISITORS)))
-    for one in floods:
-        one.cancel()
+    for task in floods:
+        task.cancel()
     return (
         quantiles([done.seconds for done in tally.done if done.kind == "act"], 3),
         tally.n_faults(*VISITS),
@@ -87,13 +87,13 @@ async def measure(server: Server, kind: Flood) -> tuple[list[float], int, int]:
 def main() -> None:
     """Measure every flood on a server of its own, print, write results/floods.json."""
     rows, figures = [["flood", "action, s: p50 p95 p99", "faults", "MB at most"]], {}
-    for kind in FLOODS:
+    for plan in FLOODS:
         port = free_port()
         address = f"http://127.0.0.1:{port}"
         with started(command("app.py", port), address, ATTENTION_HOSTED="1") as process:
-            seconds, n_faults, megabytes = asyncio.run(measure(Server(address, (address,), (process.pid,)), kind))
-        rows.append([kind.name, " ".join(f"{value:g}" for value in seconds), str(n_faults), str(megabytes)])
-        figures[kind.name] = {"p50_p95_p99": seconds, "n_faults": n_faults, "peak_mb": megabytes}
+            seconds, n_faults, megabytes = asyncio.run(measure(Server(address, (address,), (process.pid,)), plan))
+        rows.append([plan.name, " ".join(f"{value:g}" for value in seconds), str(n_faults), str(megabytes)])
+        figures[plan.name] = {"p50_p95_p99": seconds, "n_faults": n_faults, "peak_mb": megabytes}
     publish("floods", rows, {"floods": figures})
 
 

@@ -18,12 +18,13 @@ export class MapView {
     const square = width - this.left + this.top;
     const room = `(var(--map, 64vh) - 6vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
-    const height = this.canvas.clientHeight;
+    const height = this.canvas.clientHeight, plot = { width: width - this.left - MARGIN, height: height - this.top - MARGIN };
+    if (Math.min(plot.width, plot.height) < LARGEST_CELL) return;  // a page on its way, whose room is not there yet
     this.ratio = (window.devicePixelRatio || 1) * zoom;
     this.size = { width, height };
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
-    this.plot = { width: width - this.left - MARGIN, height: height - this.top - MARGIN };
+    this.plot = plot;
     const grown = before ? Math.min(this.plot.width, this.plot.height) / before : 1;  // as many cells stay in view
     this.cell = this.cell && !this.wasWhole ? this.cell * grown : this.across ? this.cellFor(this.across) : this.fit();
     this.keepInside();

@@ -63,25 +63,25 @@ def shorter(text: str) -> str:
     return SHORTER.get(text) or beginning(text, N_OF_SHORT_SENTENCE)
 
 
-def _ends(text: str) -> list[int]:
+def _final_pieces(text: str) -> list[int]:
     """Return where each word of a sentence ends: its number among words and marks, from 1."""
     return [number for number, token in enumerate(read_source(text).words, 1) if any(map(str.isalnum, token))]
 
 
 def n_words(text: str) -> int:
-    return len(_ends(text))
+    return len(_final_pieces(text))
 
 
 def beginning(text: str, n: int) -> str:
     """Return a sentence's first n words and a full stop; all of it if it has no more."""
-    ends = _ends(text)
-    return text if n >= len(ends) else "".join(english_words(text)[: ends[n - 1]]).replace("▁", " ").strip() + "."
+    final = _final_pieces(text)
+    return text if n >= len(final) else "".join(english_words(text)[: final[n - 1]]).replace("▁", " ").strip() + "."
 
 
 def stop_lengths(text: str) -> list[int]:
     """Return how many of a sentence's words may be read: beginnings that want no next word, and all."""
-    tokens, ends = read_source(text).words, _ends(text)
-    return [n for n in range(SHORTEST, len(ends)) if tokens[ends[n - 1] - 1].lower() not in DANGLING] + [len(ends)]
+    tokens, final = read_source(text).words, _final_pieces(text)
+    return [n for n in range(SHORTEST, len(final)) if tokens[final[n - 1] - 1].lower() not in DANGLING] + [len(final)]
 
 
 def present_length(text: str) -> int:

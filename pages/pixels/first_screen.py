@@ -83,7 +83,7 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = "Each of 784 pixels takes from all. Equal weights destroy a digit, which does not show that it needs attention."
+CLAIM = "Each of 784 pixels takes ink from all: by weights of its own a digit comes through, by equal ones none."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)

@@ -100,11 +100,14 @@ class NinePairs extends PlaneScene {
     return super.captionOf(step);
   }
 
-  scoreInWords(name) {
+  get product() {
     const { factor } = this.given, d = this.data.numbers.sizes[1];
-    if (factor === null) return `how well it fits ${name}`;
-    const scale = factor === 1 ? "" : Math.abs(factor * Math.sqrt(d) - 1) < 1e-9 ? ` / √${d}` : ` × ${twoDecimals(factor)}`;
-    return `query · key${scale}, high where both point the same way`;
+    return `query · key${factor === 1 ? "" : Math.abs(factor * Math.sqrt(d) - 1) < 1e-9 ? ` / √${d}` : ` × ${twoDecimals(factor)}`}`;
+  }
+
+  scoreInWords(name) {
+    if (this.given.factor === null) return `how well it fits ${name}`;
+    return `${this.product}, high where both point the same way`;
   }
 
   // Of a row out of which a visitor has crossed keys, or pulled a weight.
@@ -124,7 +127,7 @@ class NinePairs extends PlaneScene {
     const [other] = keys.map((_, key) => key).filter(isAlike).sort((a, b) => gapOf(b) - gapOf(a));
     if (other === undefined) return null;
     const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
-    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score is the same**.`;
+    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score**, ${this.product}, **is the same**.`;
   }
 
   // In each cell its score, where there is room.

@@ -43,7 +43,7 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 // What is said, how likely it is, and what would be likelier, or how likely the next is.
 export const saidOf = ({ word, probability, isNear, rival, next }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
-  const second = next?.[1] <= probability ? `, the next word, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, all others together ${asPercent(1 - probability)}`;
+  const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, all others together ${asPercent(1 - probability)}`;
   const others = !rival && probability < SURE ? second : "";
   return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
@@ -64,7 +64,7 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
-    const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? ` said, in English: ${quoted(english)} It` : "";
+    const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? `’s French, put into English: ${quoted(english)} It` : "";
     const before = lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
     return `Mostly from ${quoted(keys[first])} (${percents[first]}) ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
   }

@@ -34,7 +34,7 @@ def draw_input() -> dict[str, Any]:
     shares = to_array(ask_all(MODEL, see(MODEL, content, SIDE.value), temperature()).attended)
     rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
     names = ", ".join(f"{photo_names()[row]} ({percent(float(shares[row]))})" for row in rows)
-    st.markdown(f"**Asked by its exact name**, each of these is found on this photograph: {names or 'nothing'}.")
+    st.markdown(f"**Asked by its exact name**, each of these is found here, there or not: {names or 'nothing'}.")
     return card_or_empty(MODEL).get("photographs", {})
 
 
@@ -46,7 +46,7 @@ def answer(figures: dict[str, Any]) -> str:
     inside = round(n * means["peak_inside"])
     return (
         f"It looks at the right place **{inside} of {n}** times. But of a thousand things that are not there it finds "
-        f"**{1000 * means['absent_called']:.0f}**, too; the **best score** is a hint, no proof."
+        f"**{1000 * means['absent_called']:.0f}** on average, too; the **best score** is a hint, no proof."
     )
 
 
@@ -57,9 +57,9 @@ def draw(figures: dict[str, Any]) -> None:
     left, right = st.columns([1.15, 1], gap="large")
     with left, st.container(key="photograph_means"):
         means = figures["temperature_1"]
-        about, shares = "How sure it is, on average", [means[key] for key in MEANS]
-        section(about, Role.OUTPUT)
-        note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), about)
+        heading, shares = "How sure it is, on average", [means[key] for key in MEANS]
+        section(heading, Role.OUTPUT)
+        note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), heading)
         st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(MEANS.values(), shares, strict=True)))
         on_thing, of_picture = (percent(means[key]) for key in ("weight_inside", "area_of_boxes"))
         st.markdown(f"The thing is **{of_picture}** of the picture, and gets **{on_thing}** of the weight.")

@@ -146,7 +146,7 @@ def test_a_remote_control_leads_through_a_scene_that_plays_before_it_asks(lectur
     page.get_by_role("button", name="Pause").wait_for()
     page.keyboard.press("PageDown")
     page.get_by_role("button", name="Play", exact=True).wait_for()
-    expect(page.locator(".scene .say"), "the first stage has come to its rest").to_contain_text("is lost")
+    expect(page.locator(".scene .say"), "the first stage has come to its rest").to_contain_text("are lost")
     for _ in range(5):  # each is begun, and then brought to its end
         page.keyboard.press("PageDown")
         page.get_by_role("button", name="Pause").wait_for()

@@ -53,8 +53,8 @@ async def _current_question(request: Request) -> Response:
     return UNCHANGED if request.query_params.get("has") == state else Response(content, media_type="application/json")
 
 
-async def _in_thread(use_room: Callable[..., Any], *given: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, use_room, *given)
+async def _in_thread(use_room: Callable[..., Any], *arguments: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, use_room, *arguments)
 
 
 def _state(code: str) -> tuple[str, bytes]:
