@@ -16,6 +16,7 @@ from attention_core.charts.overlay import image_png, overlay
 from attention_core.device import to_array
 from attention_core.inference.photographs import CELL, NEAR, photo_names
 from pages.photograph import reading as asked
+from pages.photograph.numbers import pixels_of
 from pages.photograph.reading import NAME, PHOTO, PHOTOGRAPHS, REGION, TEXT, PhotoReading
 from ui.chart import note_picture, picture_address
 from ui.component import component
@@ -95,8 +96,8 @@ def draw_nearest(reading: PhotoReading) -> None:
 
 def draw_scene(learned: PhotoReading, edited: PhotoReading) -> None:
     """Draw how the question looks at the photograph, beside what comes of equal weights."""
-    value, photo, grid = asked.VALUE.value, edited.photo, edited.photo.grid
-    pixels = (255 * to_array(photo.picture)).round().astype(np.uint8).transpose(1, 2, 0)
+    value, grid = asked.VALUE.value, edited.photo.grid
+    pixels = pixels_of(edited)
     weights = to_array(edited.trace.weights()[0])
     note_picture(partial(overlay, pixels, weights.reshape(grid)), "Where it looks, over the photograph")
     answer, equal = _answers(edited)
