@@ -53,7 +53,7 @@ def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(r
     code = NOTEBOOK.format(root=str(root), blocks=blocks)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout.endswith("fine\n"), done.stderr
-    files = {"attention.html", "run.npz", "run.html", "figure.svg", "heads.parquet"}
+    files = {"attention.html", "run.npz", "run.html", "figure.svg", "heads.parquet", "heads.pdf", "weights.npz"}
     assert {path.name for path in tmp_path.iterdir()} == files
 
 

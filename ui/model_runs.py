@@ -364,7 +364,8 @@ def uploaded_run(name: str) -> ModelRun | None:
         return _run_or_error(lambda: _read_recording(upload.file_id, upload.name, 0, upload))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
-        "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`."
+        "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`. Weights from "
+        "elsewhere: `np.savez('run.npz', w0, w1, tokens=words)`, each layer (heads, queries, keys)."
     )
     return None
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
+from importlib import import_module
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -28,9 +30,10 @@ from attention_core.attention.scores import Dot, score_from_json
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, parse_heads, view_of
+from attention_core.attention.weights import traces_of_arrays
 from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
-from attention_core.bounds.limits import JSON_BYTES
+from attention_core.bounds.limits import JSON_BYTES, TENSOR_LABELS
 from attention_core.deprecated import renamed_arguments
 from attention_core.files import atomic_write, read_json
 
@@ -42,6 +45,7 @@ FORMAT = "attention-recording 1"
 TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 REQUIRED_NAMES = ("query", "key", "value")
 METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
+BYTES_OF_A_WEIGHT = 9  # of an array of weights: itself, its logarithm, and whether it is 0
 DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 CROSS_NAMES = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
 """What models call the attention of a decoder to its encoder, for recordings that do not know where keys come from."""
@@ -174,6 +178,35 @@ class Recording:
     model: str = ""
     text: str = ""
 
+    @classmethod
+    def from_weights(
+        cls,
+        weights: Iterable[Any],
+        tokens: Sequence[str] = (),
+        target_tokens: Sequence[str] = (),
+        *,
+        names: Iterable[str] = (),
+    ) -> Recording:
+        """Return weights from anywhere as a recording, which every view, file and page reads.
+
+            Recording.from_weights([w0, w1], tokens="the cat sat".split())  # (n_heads, n_queries, n_keys) each
+
+        Args:
+            weights: of each layer, arrays of NumPy, tensors or lists; a batch of one may stand before the heads.
+            tokens: labels of the keys, and of as many queries.
+            target_tokens: labels of the queries, where they are others than the keys.
+            names: of the layers, such as "encoder.0.self".
+
+        Raises:
+            ValueError: there are no layers, or arrays of another shape, or numbers that are not finite.
+        """
+        recording = cls(traces_of_arrays(weights, names), text=" ".join(map(str.strip, tokens)))
+        if not recording.traces:
+            raise ValueError("weights must have a layer, got none")
+        if tokens:
+            recording.label(tokens, target_tokens)
+        return recording
+
     @property
     def names(self) -> list[str]:
         """The names of the traces, in the order of execution."""
@@ -222,8 +255,9 @@ class Recording:
         return self.traces[self.names.index(index)]
 
     def head(self, name: str) -> HeadRecord:
-        """Return the head of that name, such as "L3H1"; a KeyError says which there are."""
-        record = next((head for head in self.heads if head.name == name), None)
+        """Return the head of that name, such as "L3H1" or "3.1", both from 0; a KeyError says which there are."""
+        full_name = re.sub(r"^(\d+)\.(\d+)$", r"L\1H\2", name)
+        record = next((head for head in self.heads if head.name == full_name), None)
         if record is None:
             raise KeyError(f"no head {name!r}, there are L0H0 to L{len(self) - 1}H{self.traces[-1].n_heads - 1}")
         return record
@@ -307,6 +341,19 @@ class Recording:
         opening = Opening(opened, query, picture, grid, steps, max_bytes, measures, second)
         return view_of(labelled.traces, repr(labelled)[1:-1], labelled.note, opening)
 
+    def figure(self, heads: Sequence[str], *, words: bool = True, size: int = 240) -> Any:
+        """Return heads side by side as a chart with one scale of colours, for papers.
+
+            recording.figure(["16.0", "17.5"]).save("fig.pdf", width=85)  # millimetres; .svg and .png, too
+
+        Args:
+            heads: such as "16.0" or "L16H0", layer and head from 0, as in head().
+            words: whether the axes have the labels of tokens, or numbers.
+            size: of a longer side, in pixels on the screen; the smaller, the larger are the letters in print.
+        """
+        # charts stand on recordings, so they are found when somebody asks for one
+        return import_module("attention_core.charts.sheet").head_sheet([*map(self.head, heads)], heads, words, size)
+
     def to_html(self, path: str | Path, **options: Any) -> None:
         """Write all heads to one file that opens without a network; for the options see show()."""
         self.show(**options).save(path)
@@ -314,7 +361,8 @@ class Recording:
     def to_bibtex(self) -> str:
         """Return the run as an entry of BibTeX: model and text, its heads, the versions, a hash of its numbers.
 
-        The hash is that of the bytes of q, k and v, so that the same run on the same machine has the same key.
+        The hash is that of the bytes of q, k, v, mask and bias, in which weights that alone are known are, too; so the
+        same run on the same machine has the same key.
 
         Raises:
             ValueError: there is no attention.
@@ -324,8 +372,10 @@ class Recording:
         version = sys.modules["attention_core"].__version__
         digest = hashlib.sha256()
         for trace in self.traces:
-            for tensor in (trace.query, trace.key, trace.value):
-                digest.update(_bits(tensor).tobytes())
+            digest.update(repr((trace.is_causal, trace.window, trace.score.to_json_value())).encode())
+            for name in TENSOR_NAMES[:-1]:
+                if (tensor := getattr(trace, name)) is not None:
+                    digest.update(f"{name} {tuple(tensor.shape)}".encode() + _bits(tensor).tobytes())
         text = " ".join((self.text or "".join(self.traces[-1].story.key_axis.labels)).split())
         title = f"Attention of {self.model or 'a model'} on: {text if len(text) < 200 else text[:199] + '…'}"
         n_heads = sum(trace.n_heads for trace in self.traces)
@@ -335,7 +385,7 @@ class Recording:
             "author": "{Attention Explorer}",
             "year": str(date.today().year),
             "howpublished": f"Attention Explorer {version}, PyTorch {torch.__version__}",
-            "note": f"{size}, SHA-256 of q, k, v: {digest.hexdigest()[:16]}",
+            "note": f"{size}, SHA-256 of q, k, v, mask, bias: {digest.hexdigest()[:16]}",
         }
         rows = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
         return f"@misc{{attention-{digest.hexdigest()[:8]},\n{rows}}}\n"
@@ -375,6 +425,9 @@ class Recording:
 def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recording:
     """Read what Recording.save wrote, unless it takes more than max_bytes in memory.
 
+    A file of np.savez with weights of your own is read, too: each array (n_heads, n_queries, n_keys) is a layer, in
+    their order, and the texts in `tokens` and `target_tokens` are as in Recording.from_weights.
+
     Raises:
         FileNotFoundError: no such file.
         ValueError: a file that is damaged, too large or no recording, with the reason.
@@ -382,6 +435,8 @@ def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recordi
     path = Path(path)
     with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(max_bytes, path.name)
+        if "about" not in file.entries:
+            return _read_weights(file, max_bytes)
         if max_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.maximum:  # four bytes a letter
             raise ValueError("its description is too long")
         description = read_json(str(file["about"]), sys.maxsize)
@@ -390,6 +445,21 @@ def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recordi
         tensors: dict[tuple[str, str], Tensor] = {}
         traces = [_read_trace(entry, file, tensors) for entry in description["traces"]]
         return Recording(traces, **{name: str(description.get(name, "")) for name in METADATA_NAMES})
+
+
+def _read_weights(file: Npz, max_bytes: int | None) -> Recording:
+    """Return the recording of a file that holds weights and perhaps their tokens."""
+    layers = [name for name, entry in file.entries.items() if len(entry.shape) > 2]
+    if not layers or {name.partition(".")[0] for name in layers} & {*REQUIRED_NAMES}:
+        raise ValueError("about is missing, and its arrays are no weights, (n_heads, n_queries, n_keys)")
+    n_bytes = BYTES_OF_A_WEIGHT * sum(math.prod(file.entries[name].shape) for name in layers)
+    if max_bytes is not None and n_bytes > max_bytes:
+        raise ValueError(f"its weights take {n_bytes / 1e6:,.0f} MB, more than the {max_bytes / 1e6:,.0f} MB allowed")
+    label_names = [name for name in ("tokens", "target_tokens") if name in file.entries]
+    if any(math.prod(file.entries[name].shape) > TENSOR_LABELS.maximum for name in label_names):
+        raise ValueError(f"at most {TENSOR_LABELS} labels are read")
+    labels = {name: [escape_hidden(str(text)) for text in file[name].ravel()] for name in label_names}
+    return Recording.from_weights((file[name] for name in layers), **labels)
 
 
 def _size_text(trace: AttentionTrace) -> str:

@@ -102,6 +102,10 @@ class AltairLayerChart(Figure, alt.LayerChart):  # type: ignore[misc]
     """A chart of Altair's with layers in one plot."""
 
 
+class AltairHConcatChart(Figure, alt.HConcatChart):  # type: ignore[misc]
+    """Charts of Altair's side by side."""
+
+
 def in_altair(build: Callable[Arguments, Chart]) -> Callable[Arguments, AltairChart | AltairLayerChart]:
     """Let a function that returns a Chart return one of Altair's, for notebooks; pages need spec and data only."""
 

@@ -19,6 +19,8 @@ from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.attention.weights import detached_copy
+from attention_core.attention.weights import from_weights as from_weights
 
 MAX_MASKING_BIAS = -9000.0
 """A bias of this or less stands for a mask: models write -inf, the smallest number of a type, or -10,000."""
@@ -243,42 +245,6 @@ def _combine(masks: Sequence[SplitMask]) -> SplitMask:
     if uniform is not None and bias_sum is not None:
         bias_sum = bias_sum.masked_fill(uniform, 0)
     return SplitMask(allowed, bias_sum, uniform)
-
-
-def detached_copy(tensor: Tensor) -> Tensor:
-    """Return a copy that nobody else can change; dimensions that were only expanded stay so and cost nothing."""
-    small = tensor.detach()
-    for dimension, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
-        if stride == 0 and size > 1:
-            small = small.narrow(dimension, 0, 1)
-    return small.clone(memory_format=torch.contiguous_format).expand(tensor.shape)
-
-
-def from_weights(
-    weights: Tensor, *, name: str, note: str, mechanism: str, value: Tensor | None = None
-) -> AttentionTrace:
-    """Return a trace of known weights, and perhaps values; what is unknown has no columns.
-
-    Its scores are the logarithms of the weights (n_heads, n_queries, n_keys), which a softmax turns into them again.
-    Where some are negative, scores are the weights themselves, without a softmax.
-    """
-    weights = detached_copy(weights).float()
-    is_signed = bool((weights < 0).any())
-    n_heads, n_queries, n_keys = weights.shape
-    queries, keys = Axis.numbered("queries", n_queries), Axis.numbered("keys", n_keys)
-    mask = weights != 0
-    empty = weights.new_zeros(n_heads, max(n_queries, n_keys), 0)
-    return AttentionTrace(
-        query=empty[:, :n_queries],
-        key=empty[:, :n_keys],
-        value=empty[:, :n_keys] if value is None else detached_copy(value).expand(n_heads, -1, -1),
-        score=ScaledDot(1.0),
-        mask=None if mask.all() else mask,
-        bias=weights if is_signed else torch.where(mask, weights, 1).log(),
-        has_softmax=not is_signed,
-        normaliser=None if is_signed else torch.where(mask.any(-1), 0.0, -math.inf).to(weights.device),
-        story=Story(mechanism=mechanism, query_axis=queries, key_axis=keys, name=name, note=note),
-    )
 
 
 def all_finite(tensor: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import transformers as hf
@@ -11,6 +12,7 @@ from attention_core import Recording, capture, load_recording, trace_model
 from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
+from attention_core.bounds.limits import TENSOR_LABELS
 from attention_core.explain.heads import is_self_attention, summarise
 from tests.support.named_layers import Rotates, WithNames
 from tests.support.tiny_models import GPT, SIZES, STACKS
@@ -167,7 +169,8 @@ def test_a_run_is_cited_by_its_model_text_versions_and_a_hash_of_its_numbers():
     assert entry == Recording(list(recording.traces), model="my_model").to_bibtex()
     trace = recording[0]
     other = Recording([replace(trace, value=trace.value + 1)], model="my_model").to_bibtex()
-    assert other.split(",")[0] != entry.split(",")[0]
+    masked = Recording([replace(trace, mask=torch.ones(3, 3).tril() > 0)], model="my_model").to_bibtex()
+    assert len({text.split(",")[0] for text in (entry, other, masked)}) == 3
     cursed = Recording([made("encoder.0.self", axis, axis, n_heads=2)], text=r"\^~{}$&#")
     assert r"on: \textbackslash{}\^{}\~{}\{\}\$\&\#}," in cursed.to_bibtex()
     with pytest.raises(ValueError, match="must have an attention"):
@@ -247,3 +250,50 @@ def test_a_cache_that_is_empty_hides_no_layer(grad):
         model(IDS)
     assert not seen.note
     assert [trace.story.crosses for trace in seen] == [False, False]
+
+
+@pytest.mark.parametrize("source", [np.asarray, torch.from_numpy, np.ndarray.tolist])
+def test_weights_of_any_source_are_a_recording_that_a_file_and_a_page_keep(source, tmp_path):
+    weights = [np.random.default_rng(seed).dirichlet(np.ones(3), (2, 3)) for seed in (0, 1)]
+    recording = Recording.from_weights(map(source, weights), ["the", "cat", "sat"])
+    recording.save(tmp_path / "saved.npz")
+    np.savez(tmp_path / "plain.npz", first=weights[0], second=weights[1][None], tokens=["the", "cat", "sat"])
+    for one in (recording, *map(load_recording, (tmp_path / "saved.npz", tmp_path / "plain.npz"))):
+        assert one.names == ["encoder.0.self", "encoder.1.self"]
+        assert list(one[1].story.key_axis.labels) == ["the", "cat", "sat"]
+        assert_close(one[1].weights(1), torch.from_numpy(weights[1][1]).float())
+    assert recording.show().data["error"] < 0.002
+    other = Recording.from_weights([weights[0], weights[0]])
+    assert other.to_bibtex().split(",")[0] != recording.to_bibtex().split(",")[0]
+
+
+def test_weights_say_by_their_shape_and_zeros_what_they_are_and_sums_above_one_are_kept():
+    causal, cross = torch.rand(2, 4, 4).tril(), torch.rand(2, 4, 6)
+    recording = Recording.from_weights([causal, cross], ["a", "b", "c", "d", "e", "f"], ["v", "w", "x", "y"])
+    assert recording.names == ["decoder.0.self", "decoder.1.cross"]
+    assert (recording[1].story.key_axis.labels[5], recording[1].story.query_axis.labels[3]) == ("f", "y")
+    assert_close(recording[1].weights(1), cross[1])
+    assert "sum to more than 1" in recording[1].story.note
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        ([], "must have a layer"),
+        ([torch.rand(3, 3)], r"weights\[0\] must be \(n_heads, n_queries, n_keys\) and not empty, got 3 x 3"),
+        ([torch.rand(1, 3, 3), torch.rand(4, 2, 3, 3)], r"weights\[1\] .*got 4 x 2 x 3 x 3"),
+        ([torch.rand(2, 0, 0)], "not empty, got 2 x 0 x 0"),
+        ([torch.full((1, 2, 2), torch.nan)], "must hold finite numbers"),
+    ],
+)
+def test_weights_that_are_none_are_told(weights, says):
+    with pytest.raises(ValueError, match=says):
+        Recording.from_weights(weights)
+
+
+@pytest.mark.parametrize("tokens", [["a"] * (TENSOR_LABELS.maximum + 1), ["a", "b"]])
+def test_a_file_of_weights_is_read_within_its_bounds(tokens, tmp_path):
+    np.savez_compressed(tmp_path / "run.npz", first=np.full((1, 2, 2), 0.5, "f2"), tokens=tokens)
+    says = "at most" if len(tokens) > 2 else "its weights take"
+    with pytest.raises(ValueError, match=says):
+        load_recording(tmp_path / "run.npz", max_bytes=10**7 if len(tokens) > 2 else 35)
