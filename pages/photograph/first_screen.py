@@ -38,18 +38,15 @@ CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
 THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "wine")
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
-NOTE = "A region has seen far beyond its edges; its piece stands for 1,280 numbers."
-KNOWS = (
-    "The network knows a thousand things, over a hundred of them dogs: no faces, people, hands, trees or letters. "
-    "For the camera: a cup, a keyboard, a bottle, a phone."
-)
+NOTE = "Each tile is a piece of where it looks, and stands for 1,280 numbers; a region has seen far beyond its edges."
+KNOWS = "The network knows a thousand things, over a hundred of them dogs; no faces, people, hands, trees or letters."
 
 
 def draw_question() -> None:
     """Draw the box of the word, and what this photograph can be asked."""
     TEXT.widget(
         st.text_input,
-        "What do you look for? In English",
+        "A word, in English",
         max_chars=QUERY_LETTERS.maximum,
         on_change=REGION.reset,
         label_visibility="collapsed",
@@ -90,7 +87,7 @@ def draw_nearest(reading: PhotoReading) -> None:
         st.caption(f"{far}Its query mixes the nearest of a thousand names:", width="content")
         for number, near in enumerate(nearest):
             label = f"{near.name} **{percent(near.weight)}**"
-            help = f"weight {percent(near.weight)}, cosine {near.cosine:.2f}: ask for it alone"
+            help = f"cosine {near.cosine:.2f}"
             st.button(label, key=f"photograph_near_{number}", on_click=ask_text, args=(near.name,), help=help)
 
 
@@ -140,17 +137,18 @@ def _answers(reading: PhotoReading) -> tuple[list, list]:
 
 
 def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
-    """Return the best score of the question, after that of the word before."""
-    label, scores = reading.query.label, [(reading.query.label, reading.best_score)]
+    """Return the best score of the question, after those of a typical name and of the word before."""
+    label = reading.query.label
     if not reading.query.nearest:
-        return scores
+        return [(label, reading.best_score)]
     (photo, latest), present = asked.LATEST.value, (PHOTO.value, label)
     if present != asked.LATEST.value:
         asked.BEFORE.value, asked.LATEST.value = latest if photo == PHOTO.value else "", present
-    if not (before := asked.BEFORE.value):
-        return [("a typical name", reading.median_score), *scores]
-    reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
-    return [(before, reading_before.best_score), *scores]
+    scores = [("a typical name", reading.median_score)]
+    if before := asked.BEFORE.value:
+        reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
+        scores.append((before, reading_before.best_score))
+    return [*scores, (label, reading.best_score)]
 
 
 def _describe_equal(equal: list) -> str:
@@ -208,9 +206,8 @@ def draw_controls(reading: PhotoReading) -> None:
     held, name = reading.controls, photo_names()[reading.row]
     n_absent = round(held.absent_called * (len(photo_names()) - 1))
     figures = (
-        (f"{reading.best_score:.1f}", "is the best score; softmax forgets how high it was"),
-        (percent(held.control), f"{name} if asked for anything else, on average"),
-        (percent(held.trained), f"{name} with equal weights, on the photograph as small as it learned with"),
+        (percent(held.control), f"{name}, asked for anything else"),
+        (percent(held.trained), f"{name}, with equal weights and shrunk as in training"),
         (f"{n_absent} of 999", "other things would be found here, too"),
     )
     with st.container(key="desk_photograph_controls"):
@@ -222,10 +219,8 @@ def draw_photographs() -> None:
     """Draw the photographs that can be asked."""
     with st.container(horizontal=True, gap="xsmall", key="photograph_presets"):
         for name in THUMBNAILS:
-            label = f"![{PHOTOGRAPHS[name].text}]({_thumbnail(name)}) {name}"
-            st.button(
-                label, key=f"photograph_preset_{name}", on_click=choose_photo, args=(name,), help=PHOTOGRAPHS[name].text
-            )
+            about, key = PHOTOGRAPHS[name].text, f"photograph_preset_{name}"
+            st.button(f"![]({_thumbnail(name)}) {name}", key, about, on_click=choose_photo, args=(name,))
 
 
 @cached_computation()

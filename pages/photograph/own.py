@@ -8,6 +8,7 @@ from attention_core.bounds.limits import JPEG_PIXELS, PICTURE_BYTES, PICTURE_PIX
 from attention_core.hub.pictures import read_picture
 from pages.photograph.first_screen import KNOWS, choose_photo
 from pages.photograph.reading import NAME, PHOTO, PICTURE, UPLOADED
+from ui.component import component
 from ui.labels import error_markdown
 from ui.state import Field, widget_value
 
@@ -17,7 +18,8 @@ FAULT = Field(NAME, "file_fault", "")
 UPLOAD, CAMERA = f"{NAME}_upload", f"{NAME}_camera"
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc", b"ftypmsf1")
 TYPES = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
-PRIVACY = "It stays in memory while you are here; nothing is stored, and no link holds it."
+_paste = component("paste", folder="pages/photograph")
+PRIVACY = "It stays in memory while you are here; no link holds it."
 
 
 def draw_upload() -> None:
@@ -28,7 +30,15 @@ def draw_upload() -> None:
             "max_upload_size": PICTURE_BYTES.millions,
             "help": f"At most {PICTURE_BYTES.millions} MB; {pixels}.",
         }
-        st.file_uploader("JPEG, PNG or WebP", TYPES, key=UPLOAD, on_change=_on_file, args=(UPLOAD,), **limits)
+        st.file_uploader(
+            "JPEG, PNG or WebP: choose, drop or paste it",
+            TYPES,
+            key=UPLOAD,
+            on_change=_on_file,
+            args=(UPLOAD,),
+            **limits,
+        )
+        _paste(key="photograph_paste")
         if HAS_CAMERA.value:
             st.camera_input("Point it at your desk", key=CAMERA, on_change=_on_file, args=(CAMERA,))
         else:

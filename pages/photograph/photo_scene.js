@@ -36,7 +36,7 @@ class PhotoScene extends PictureScene {
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
     const y = top + 1.75 * size + 1.6 * small, big = isNarrow ? 30 : 46 * scale, under = 1.15 * big + 2.6 * small;
     const boxBut = (bars) => Math.min((room - gap) / 2 - 3, isNarrow ? room : tallest - (y - top) - under - bars), beside = room - 2 * (boxBut(0) + gap);
-    const isBeside = !isNarrow && beside > BESIDE * small, bars = isBeside ? 0 : 2.9 * small, w = boxBut(bars);
+    const isBeside = !isNarrow && beside > BESIDE * small, bars = isBeside ? 0 : 4.3 * small, w = boxBut(bars);
     const layout = { width, isNarrow, isRow: false, isStacked: isNarrow, scale, least, side, high, gap, left, room, size, small, big };
     this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w }, bars: isBeside ? { x: left + 2 * (w + gap), y, room: beside, isBeside } : { x: left, y: y + w + under, room } };
     Object.assign(this.layout, { even: { x: left + 3, y, w }, tones: tonesOn(ink, ground), height: Math.max(high, y + w + under + bars) + 4 });
@@ -69,12 +69,14 @@ class PhotoScene extends PictureScene {
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
     this.drawCells(progress, scores, weights);
     if (progress.soften > 0) this.drawSpot(weights, progress.soften);
+    if (progress.say > 0) this.labelSpot(progress.say);
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     this.drawQuestion(progress);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
     if (progress.mixEvenly > 0) this.drawOutcome(true, progress.mixEvenly, progress.blendEvenly, progress.sayEvenly);
     if (progress.take > 0) this.drawOutcome(false, progress.take, progress.blend, progress.say);
     if (progress.say > 0) this.drawBest(progress.say);
+    if (this.isCovered) this.drawQuestionMarks();
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
     this.write(progress, scores, weights);
   }
@@ -105,6 +107,23 @@ class PhotoScene extends PictureScene {
     pen.globalAlpha = 1;
   }
 
+  // A name for what the rim and the clear picture in it mean, below the strongest weight or above it.
+  labelSpot(alpha) {
+    const { best, layout: { side, high, small }, data: { grid: [, columns] } } = this, { x, y, w, h } = this.cellOf(best), reach = (2.1 * side) / columns;
+    const text = "it looks here", wide = this.text(text, 0, 0, small, { weight: 650, alpha: 0 }), middle = y + h / 2, isBelow = middle + reach + 1.3 * small < high;
+    this.text(text, clamp(x + (w - wide) / 2, 4, side - wide - 4), isBelow ? middle + reach + small : middle - reach - 0.3 * small, small, { weight: 650, alpha, hides: true });
+  }
+
+  // While a guess is awaited, what is to come: an answer with equal weights, and one as asked.
+  drawQuestionMarks() {
+    const { pen, layout: { box, even, big, small, tones } } = this;
+    for (const [{ x, y, w }, title] of [[even, "all regions equal"], [box, "as asked"]]) {
+      this.text(title, x, y - 0.5 * small, small, { alpha: 0.8 });
+      Object.assign(pen, { strokeStyle: tones.context, lineWidth: 2.5, globalAlpha: 1 }).strokeRect(x - 2, y - 2, w + 4, w + 4);
+      this.text("?", x + w / 2, y + w / 2 + 0.5 * big, 1.6 * big, { weight: 700, align: "center" });
+    }
+  }
+
   drawQuestion() {
     const { pen, layout: { tones }, asked: { text, size, places: [{ x, y, w, h }] } } = this;
     Object.assign(pen, { strokeStyle: tones.query, lineWidth: 3, globalAlpha: 1 });
@@ -124,7 +143,8 @@ class PhotoScene extends PictureScene {
     const { layout, data, tiles } = this, { box, even, small, big, tones } = layout, place = isEven ? even : box;
     Object.assign(layout, { box: place });
     Object.assign(this, { isEven, tiles: isEven ? this.regionsAsTiles() : tiles });
-    this.text(isEven ? "all regions equal" : "as asked", place.x, place.y - 0.5 * small, small, { alpha: 0.8 });
+    const title = isEven ? "all regions equal" : data.mixes ? "as asked" : "as asked: area is weight";
+    this.text(title, place.x, place.y - 0.5 * small, Math.min(small, (place.w + layout.gap - 6) / this.text(title, 0, 0, 1, { alpha: 0 })), { alpha: 0.8 });
     this.drawTiles({ take, blend }, this.weights());
     Object.assign(layout, { box });
     Object.assign(this, { isEven: false, tiles });
@@ -144,12 +164,12 @@ class PhotoScene extends PictureScene {
   drawBest(alpha) {
     const { pen, layout: { small, bars: { x, y: top, room, isBeside }, tones }, data: { best } } = this;
     if (!best) return;
-    const names = best.map(([name]) => `best score, ${name}`), longest = Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 })));
-    const size = Math.min(small, ((isBeside ? 1 : 0.6) * room) / longest), start = x + (isBeside ? 0 : longest * size + 12), wide = room - (start - x) - 3 * small;
+    const named = (isBeside ? 1 : 0.42) * room, names = best.map(([name]) => `best score, ${name}`), longest = Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 })));
+    const size = Math.min(small, named / longest), start = x + (isBeside ? 0 : named + 12), wide = room - (start - x) - 3 * small;
     best.forEach(([, score], at) => {
       const y = top + (isBeside ? 1.9 + 3.2 * at : 0.6 + 1.35 * at) * small, long = (wide * clamp(score, 0, HIGHEST_SCORE)) / HIGHEST_SCORE;
       this.text(names[at], x, y + (isBeside ? -0.9 : 0.35) * small, size, { alpha });
-      Object.assign(pen, { globalAlpha: (at ? 1 : 0.6) * alpha, fillStyle: tones.scores }).fillRect(start, y - 0.45 * small, long, 0.9 * small);
+      Object.assign(pen, { globalAlpha: (at === best.length - 1 ? 1 : 0.6) * alpha, fillStyle: tones.scores }).fillRect(start, y - 0.45 * small, long, 0.9 * small);
       this.text(score.toFixed(1), start + long + 6, y + 0.35 * small, small, { weight: 650, alpha });
     });
   }

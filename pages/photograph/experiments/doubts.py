@@ -9,8 +9,8 @@ from ui.faithfulness import answer as answer
 from ui.faithfulness import draw as draw
 
 OVER_MANY = (
-    "Here a region is left out as a key. In the figures over many questions, below, it became grey in the photograph "
-    "itself, which the network then named without a question."
+    "Here a region is left out as a key; over many questions, below, it became grey in the photograph, which was then "
+    "named unasked."
 )
 
 

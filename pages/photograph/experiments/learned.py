@@ -130,10 +130,7 @@ def _worth_text() -> str:
         return ""
     having, without = (fine_percent(card[error]) for card in cards)
     compared = compare_accuracies(without, having, are_errors=True)
-    return (
-        f"It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}. "
-        "A photograph's query never learned to look: it is a class's row in the classifier."
-    )
+    return f"It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."
 
 
 def _draw_numbers(reading: MaskReading) -> None:

@@ -9,6 +9,14 @@ from playwright.sync_api import expect
 from tests.support.on_page import settle
 
 SAY = ".scene .say"
+PASTE = """async () => {
+  const canvas = new OffscreenCanvas(64, 48);
+  canvas.getContext("2d").fillRect(0, 0, 64, 48);
+  const picture = await canvas.convertToBlob();
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([picture], "pasted.png", { type: "image/png" }));
+  document.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
 
 
 @pytest.fixture
@@ -38,3 +46,10 @@ def test_a_photograph_of_a_telephone_is_asked(visitor):
     visitor.wait_for_url("**photo=own**")
     expect(visitor.locator("canvas").first).to_be_visible()
     assert "mine" not in visitor.url
+
+
+def test_a_pasted_picture_is_asked(visitor):
+    visitor.get_by_role("button", name="Your own photograph").click()
+    visitor.locator(".st-key-photograph_upload input").wait_for(state="attached")
+    visitor.evaluate(PASTE)
+    visitor.wait_for_url("**photo=own**")
