@@ -105,16 +105,16 @@ def section(title: str, role: Role | None = None, step: str = "") -> None:
         st.html(f'<h3{attributes} style="{style}">{title}</h3>')
 
 
-def bar_rows(bars: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:
-    """Return HTML of bars below each other, each of a name, a share from 0 to 1 and a colour.
+def bar_rows(bars: Iterable[tuple[str, float | None, str]], meanings: Mapping[str, str] | None = None) -> str:
+    """Return HTML of bars below each other, each of a name, a share from 0 to 1, None = "?", and a colour.
 
     Screen readers get the meanings of the colours.
     """
     labels = {colour: f' role="img" aria-label="{html.escape(text)}"' for colour, text in (meanings or {}).items()}
     rows = (
         f"<span>{html.escape(escape_hidden(name))}</span>"
-        f'<i style="--share:{share}; --line:{colour}"{labels.get(colour, "")}></i>'
-        f"<b>{percent(share)}</b>"
+        f'<i style="--share:{share or 0}; --line:{colour}"{labels.get(colour, "")}></i>'
+        f"<b>{'?' if share is None else percent(share)}</b>"
         for name, share, colour in bars
     )
     return f'<div class="bars">{"".join(rows)}</div>'

@@ -1,6 +1,7 @@
 """The party: guests, whose lock opens, and who looks at whom."""
 
 import secrets
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
 
@@ -9,7 +10,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.attention.wording import format_count
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
@@ -25,13 +26,16 @@ from ui.labels import error_markdown
 from ui.layout import bar_rows
 from ui.player import Stepper
 from ui.state import Field, component_message, one_of, single_choice, whole_number
-from ui.try_this import TryThis, is_guessing
+from ui.try_this import TryThis, is_answered, try_this
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One key at a time", "triples": "Two keys at once"}
-TWICE, NO_KEY = "One key, two layers", "No key at all"
-NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: "match3-two-layers", HEAD_WORDS["triples"]: HEADS["triples"]}
+LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "No key, always shut"
+STACKS = {LARGER: "match3-one-layer", TWICE: "match3-two-layers"}
+JUDGED_BOUNDS = 0.65, 0.95
+"""The most that each answer to the guess but the last is right for."""
+NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: STACKS[TWICE], HEAD_WORDS["triples"]: HEADS["triples"]}
 """Files by names for people."""
 NAMES: tuple[str, ...] = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
@@ -60,6 +64,8 @@ QUERY = Field(NAME, "query", -1, address="query", parse=whole_number)
 HEAD = Field(NAME, "head", "triples", address="head", parse=one_of(HEADS))
 STEPS = Stepper(NAME)
 EDITS = EditList(NAME)
+HAS_GUESSED = Field(NAME, "has_guessed", False)
+"""Whether a visitor has been told what two layers of single keys do."""
 _trace = by_model(Match3Head.trace)
 _party = component("party", folder="pages/groups")
 
@@ -110,38 +116,38 @@ def rule(numbers: list[int], query: int) -> str:
     total = f"{' + '.join(map(str, terms))} = {sum(terms)}"
     return (
         f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}: the numbers of all "
-        f"three add up to a multiple of {MODULUS}, {total}.{' One trio, three locks.' * (len(pairs) == 1)}"
+        f"three add up to a multiple of {MODULUS}, {total}."
     )
 
 
 def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
     """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
-    names, is_covered = NAMES[: len(numbers)], is_guessing(NAME)
+    names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
     texts = (
-        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{_alarms(n_alarms, ', ')}"
+        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{_alarms(n_alarms)}"
         for head, (n_opened, n_open, n_alarms) in ((head, _count(guests)) for head, guests in parties.items())
     )
-    st.html(f'<p class="opened"><span>{"&nbsp;" if is_covered else "</span><span>".join(texts)}</span></p>')
+    st.html(f'<p class="opened"><span>{"</span><span>".join(texts)}</span></p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
-    tried = [] if is_covered else sorted(heaviest - {query})
+    tried = sorted(heaviest - {query})
     data = {
         "names": names,
         "numbers": numbers,
         "query": query,
         "tried": tried,
         "share": float(weights.max()),
-        "opens": parties["triples"][query].is_opened and not is_covered,
-        "covered": is_covered,
-        "says": [] if is_covered else [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
+        "opens": parties["triples"][query].is_opened,
+        "says": [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
     }
-    left, *right = st.columns([1.45] + [1] * (not is_covered), gap="large", vertical_alignment="center")
+    left, right = st.columns([1.35, 1], gap="large", vertical_alignment="center")
     with left:
         _party(key="groups_scene", data=data, default={"chosen": None}, on_chosen_change=with_rerun(_on_choose))
-    for column in right:
-        with column, st.container(key="groups_bars"):
+    with right:
+        with st.container(key="groups_bars"):
             _draw_bars()
+        try_this(NAME, surprise())
 
 
 def _on_choose() -> None:
@@ -162,19 +168,17 @@ def _say(head: str, guest: Guest, tried: list[int], numbers: list[int], query: i
 
 
 def _draw_bars() -> None:
-    """Draw how many new locks each network judges rightly, and how many the commoner answer alone does."""
+    """Draw how many new locks each network judges rightly; of two layers only once a visitor has guessed."""
+    HAS_GUESSED.value |= is_answered(NAME)
     cards = {name: card_or_empty(file) for name, file in NETWORKS.items()}
     majority, n_locks = (next(iter(cards.values())).get(name, 0) for name in ("majority_share", "test_numbers"))
     shares = {NO_KEY: majority} | {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
+    if not HAS_GUESSED.value:
+        shares[TWICE] = None
     st.markdown(f"**Judged rightly, of {n_locks:,} new locks**")
-    colour = ROLE_COLOURS[Role.QUERY]
-    note_picture(partial(bar_table, [*shares], {"right": [*shares.values()]}, [colour]), "New locks judged rightly")
+    colour, drawn = ROLE_COLOURS[Role.QUERY], {name: share for name, share in shares.items() if share is not None}
+    note_picture(partial(bar_table, [*drawn], {"right": [*drawn.values()]}, [colour]), "New locks judged rightly")
     st.html(bar_rows((name, share, GREY if name == NO_KEY else colour) for name, share in shares.items()))
-    small, deep = (cards[name].get("parameters", 1) for name in (HEAD_WORDS["triples"], TWICE))
-    st.caption(
-        f"Two layers of single keys find a way, too, with {deep / small:.0f} times as many learned numbers. No key: "
-        "always the commoner answer."
-    )
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
@@ -184,39 +188,37 @@ def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
     return n_open - faults.count(MISSED), n_open, faults.count(WRONG)
 
 
-def _alarms(n_alarms: int, before: str, after: str = "") -> str:
-    return f"{before}{n_alarms} wrongly called open{after}" if n_alarms else ""
+def _alarms(n_alarms: int) -> str:
+    return f", {n_alarms} wrongly called open" if n_alarms else ""
 
 
-def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
-    """Return the page's surprise: other guests, drawn at random."""
+def invite_guests() -> None:
+    """Let other guests come, drawn at random, of whom some locks can be opened."""
+    while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
+        pass
+    TEXT.value = written(guests.numbers[0].tolist())
+    QUERY.reset()
 
-    def invite() -> None:
-        if is_guessing(NAME):
-            return  # they are there, and the question is about them
-        while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
-            pass
-        TEXT.value = written(guests.numbers[0].tolist())
-        QUERY.reset()
+
+def surprise() -> TryThis:
+    """Return the page's surprise: what two layers of single keys can do, and at what cost."""
 
     def outcome() -> tuple[int, str]:
-        parties = {head: guests_of(traces[head], numbers, NAMES[: len(numbers)]) for head in HEADS}
-        counts = {head: _count(party) for head, party in parties.items()}
-        pairs_right, triples_right = (n_opened == n_open for n_opened, n_open, _ in counts.values())
-        sentences = (
-            f"{HEAD_WORDS[head]} opens {n} of {n_open} locks{_alarms(n_alarms, ', ')}"
-            for head, (n, n_open, n_alarms) in counts.items()
+        shallow, deep = (card_or_empty(file) for file in STACKS.values())
+        accuracy, single = deep.get("test_accuracy", 0.0), shallow.get("test_accuracy", 0.0)
+        times = deep.get("parameters", 0) / card_or_empty(HEADS["triples"]).get("parameters", 1)
+        return bisect_left(JUDGED_BOUNDS, accuracy), (
+            f"Two layers judge {percent(accuracy)} of new locks rightly, one such layer {percent(single)}. The price: "
+            f"{times:.0f} times as many learned numbers as two keys at once."
         )
-        return pairs_right + 2 * triples_right, ". ".join(sentences) + "."
 
     return TryThis(
-        "Invite eight new guests",
-        "Eight new guests: who opens every lock that can be opened?",
-        ("Neither", *HEAD_WORDS.values(), "Both"),
-        invite,
+        "give single keys a second layer",
+        "Can two layers do it, each with one key at a time?",
+        ("No better than one layer", "Somewhat better", "Yes, nearly always"),
+        None,
         outcome,
         "groups_party",
-        hides=".st-key-groups_party .opened",
     )
 
 

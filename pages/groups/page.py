@@ -1,4 +1,4 @@
-"""Beyond pairs: why only pairs, and what can three do?"""
+"""Beyond pairs: what can attention over pairs not do, and what can three?"""
 
 import streamlit as st
 
@@ -7,7 +7,6 @@ from pages.groups.inputs import party_of
 from pages.groups.numbers import draw_numbers
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
-from ui.try_this import try_this
 
 
 def show_party() -> None:
@@ -20,15 +19,15 @@ def show_party() -> None:
     with st.container(key="groups_party"):
         st.markdown(screen.rule(numbers, query))
         screen.draw_party(party.traces, numbers, query)
-    try_this(screen.NAME, screen.surprise(numbers, party.traces))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="desk_groups_numbers"):
         screen.choose_query(numbers)
+        st.button("Invite eight new guests", key="groups_invite", on_click=screen.invite_guests)
         screen.type_numbers()
     page_questions(screen.NAME, lambda: draw_numbers(party), players=(screen.STEPS,))
 
 
 page_frame(
     screen.NAME,
-    "At this party *two* keys, turned together, open a lock. One layer of attention scores each key alone.",
+    "One layer of attention scores **pairs**: a lock and one key. Here a lock takes **two** keys, turned together.",
 )
 page_body(show_party)

@@ -26,9 +26,8 @@ class Party {
     this.choose = choose;
     if (!isNew(this, data)) return;
     this.data = data;
-    this.again.hidden = data.covered;
     this.build();
-    if (!data.covered && !played.has(this.form)) this.play();
+    if (!played.has(this.form)) this.play();
     played.add(this.form);
   }
 
@@ -38,7 +37,7 @@ class Party {
   }
 
   build() {
-    const { svg, data: { names, numbers, query, tried, share, opens, covered } } = this;
+    const { svg, data: { names, numbers, query, tried, share, opens } } = this;
     svg.replaceChildren();
     set(svg, { "aria-label": `The party: ${names[query]}'s lock in the middle` });
     this.lines = tried.map((guest) => {
@@ -50,7 +49,7 @@ class Party {
     this.states = [SHUT, opens ? OPEN : SHUT].map((d, state) => make(lock, "svg:path", { d, transform: "translate(0 -14) scale(32)", class: state ? "last" : "shut" }));
     this.lock = lock;
     make(lock, "svg:text", { y: 42, class: "number" }, `${names[query]} ${numbers[query]}`);
-    this.keys = names.map((_, guest) => (guest === query || covered ? null : this.buildKey(guest)));
+    this.keys = names.map((_, guest) => (guest === query ? null : this.buildKey(guest)));
     names.forEach((_, guest) => { if (guest !== query) this.buildGuest(guest); });
     this.says.replaceChildren(...this.data.says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
   }

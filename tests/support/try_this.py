@@ -33,7 +33,7 @@ SHOWN = {
     "photograph": (".st-key-photograph_scene", False, EXAMPLES),
     "read": (ANSWER, False, PRESETS),
     "ask": (ANSWER, False, EXAMPLES),
-    "groups": (".st-key-groups_party [data-testid=stHtml]:has(.opened)", True, ".st-key-groups_query [role=radio]"),
+    "groups": (".st-key-groups_scene", False, ".st-key-groups_query [role=radio]"),
     "atlas": (".st-key-atlas_stage", False, ""),
 }
 """Selectors by page: the picture, whether it hides until the answer, and examples that are buttons."""

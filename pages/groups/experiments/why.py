@@ -1,4 +1,4 @@
-"""Why only pairs? What two keys at once cost, and how far layers of single keys come without them."""
+"""What do two keys at once cost? What there is to try, and how far layers of single keys come without them."""
 
 from functools import partial
 from operator import eq
@@ -12,7 +12,7 @@ from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import matching_pairs
 from attention_core.models.match3_stack import Match3Stack
-from pages.groups.first_screen import HEAD_WORDS, NETWORKS, NO_KEY, TWICE
+from pages.groups.first_screen import HEAD_WORDS, LARGER, NETWORKS, NO_KEY, STACKS, TWICE
 from pages.groups.guests import guests_of
 from pages.groups.inputs import Party, draw_guests
 from ui.chart import note_picture
@@ -20,8 +20,6 @@ from ui.computed import by_model, card_or_empty
 from ui.labels import note, paragraph
 from ui.layout import bar_rows, section
 
-LARGER = "One key, larger layer"
-STACKS = {LARGER: "match3-one-layer", TWICE: NETWORKS[TWICE]}
 ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
 SCORE = r"""
 **Three at once works**: the query scores the product of two keys,
@@ -52,9 +50,8 @@ def draw_input() -> Judged:
     shares = {name: sum(map(eq, opened[name], can_open)) / len(numbers) for name in ALL_NETWORKS}
     cards = {name: card_or_empty(file) for name, file in ALL_NETWORKS.items()}
     new_locks = {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
-    majority = max(sum(can_open), len(numbers) - sum(can_open)) / len(numbers)
-    new_majority = next(iter(cards.values())).get("majority_share", 0.0)
-    return Judged(party, new_locks | {NO_KEY: new_majority}, shares | {NO_KEY: majority})
+    shut, new_shut = can_open.count(False) / len(numbers), next(iter(cards.values())).get("majority_share", 0.0)
+    return Judged(party, {NO_KEY: new_shut} | new_locks, {NO_KEY: shut} | shares)
 
 
 def answer(judged: Judged) -> str:
@@ -83,7 +80,6 @@ def draw(judged: Judged) -> None:
     )
     note(
         f"One training each, on as many parties of eight. The heads have {head:,} parameters, the layers "
-        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show. No key: "
-        "always the commoner answer."
+        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show."
     )
     paragraph(SCORE)
