@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -14,7 +16,7 @@ from random import Random
 
 import pytest
 
-from deploy.run import configuration, find_nginx
+from deploy.run import FOLDER_PREFIX, configuration, find_nginx, is_free, remove_left_folders
 from tests.support.raw_requests import (
     HALF,
     HEAD,
@@ -26,7 +28,7 @@ from tests.support.raw_requests import (
     host_of,
     request,
 )
-from tests.support.server import ROOT, Server, below, served
+from tests.support.server import ROOT, Server, below, free_port, served, started
 from tests.support.session import Session
 from tests.support.uploading import Uploader
 from tests.support.visits import act
@@ -215,6 +217,58 @@ async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
     assert page.status == 503
     assert '<div id="root">' in page.text
     assert request(host, "GET", "/seen", {}).status == 200
+
+
+def left_of(pids: tuple[int, ...]) -> list[str]:
+    """Which of these processes are still there."""
+    states = [Path(f"/proc/{pid}/stat") for pid in pids]
+    return [
+        path.parent.name for path in states if path.exists() and path.read_text().rpartition(")")[2].split()[0] != "Z"
+    ]
+
+
+@needs_nginx
+def test_a_frozen_process_is_replaced_and_new_visitors_are_answered_meanwhile() -> None:
+    with served("tests/support/public_app.py", 2, "--silence", "12") as server:
+        host, door = host_of(server), server.doors[0].removeprefix("http://")
+        frozen = int(request(door, "GET", "/seen", {}).text.split()[0])
+        os.kill(frozen, signal.SIGSTOP)
+        seconds = []
+        for _ in range(2):  # of which one has its turn at the frozen process
+            began = time.monotonic()
+            assert request(host, "GET", "/seen", {}).status == 200
+            seconds.append(time.monotonic() - began)
+        assert max(seconds) < 15
+        wait_until(lambda: left_of((frozen,)) == [], 30)
+        assert answers_within(server.doors[0], 60)
+        assert int(request(door, "GET", "/seen", {}).text.split()[0]) != frozen
+
+
+@needs_nginx
+@pytest.mark.parametrize(
+    ("end", "is_of_nginx"), [(signal.SIGKILL, False), (signal.SIGHUP, False), (signal.SIGKILL, True)]
+)
+def test_no_end_leaves_orphans(end: signal.Signals, is_of_nginx: bool) -> None:
+    with served("tests/support/public_app.py", 2) as server:
+        pids = below(server.pids[0])
+        (nginx,) = [pid for pid in pids if b"nginx: master" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        os.kill(nginx if is_of_nginx else pids[0], end)
+        wait_until(lambda: not left_of(pids), 30)
+    remove_left_folders()
+    assert not [*Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}{pids[0]}-*")]
+
+
+@needs_nginx
+def test_a_taken_port_is_told_at_once_and_a_page_stands_while_all_start() -> None:
+    port = free_port(3)
+    command = [sys.executable, "deploy/run.py", "--port", str(port), "--app", "tests/support/nothing.py"]
+    with socket.create_server(("127.0.0.1", port + 2)):
+        refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20)
+        assert (refused.returncode, f"Port {port + 2} is taken" in refused.stderr) == (1, True)
+    with started(command):
+        wait_until(lambda: not is_free("127.0.0.1", port), 20)
+        answer = request(f"127.0.0.1:{port}", "GET", "/translate", {})
+        assert (answer.status, "is starting" in answer.text) == (503, True)
 
 
 def test_without_nginx_it_says_so() -> None:

@@ -133,7 +133,7 @@ def below(pid: int) -> tuple[int, ...]:
 
 
 @contextmanager
-def served(app: str, n_processes: int = 1) -> Iterator[Server]:
+def served(app: str, n_processes: int = 1, *options: str) -> Iterator[Server]:
     """Run an app in one process, or in several behind nginx (deploy/run.py)."""
     port = free_port(n_processes + 1)
     address = f"http://127.0.0.1:{port}"
@@ -142,6 +142,6 @@ def served(app: str, n_processes: int = 1) -> Iterator[Server]:
             yield Server(address, (address,), below(process.pid))
         return
     doors = tuple(f"http://127.0.0.1:{port + place + 1}" for place in range(n_processes))
-    given = ["--processes", n_processes, "--port", port, "--app", app]
+    given = ["--processes", n_processes, "--port", port, "--app", app, *options]
     with started([sys.executable, "deploy/run.py", *map(str, given)], address, *doors) as process:
         yield Server(address, doors, below(process.pid))

@@ -72,7 +72,8 @@ HEAD_START = 10.0
 SECONDS_TO_PAINT = 0.3
 """Until the browser has what it shows meanwhile: an import leaves little to the thread that sends it."""
 FEW_DESCRIPTORS = 4096
-"""Files and connections; each open page takes one."""
+"""Files and connections; a page that opens takes DESCRIPTORS_OF_A_PAGE for two minutes, and then one."""
+DESCRIPTORS_OF_A_PAGE = 3
 SECONDS_OF_A_LINE = 60.0
 """Within which a line of the log is written once."""
 _IMPORTED, _TURN = threading.Event(), Lock("import libraries")
@@ -131,9 +132,11 @@ def allow_descriptors() -> None:
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if allowed < FEW_DESCRIPTORS and is_hosted():
         log.warning(
-            "Only %s files and connections are allowed, each open page takes one; %s are right for a public server. "
-            "The command ulimit -n, or LimitNOFILE= of systemd, raises it.",
+            "Only %s files and connections are allowed, and a page takes three for two minutes: %s pages can be opened "
+            "in that time. %s are right for a public server. The command ulimit -n, or LimitNOFILE= of systemd, raises "
+            "it.",
             f"{allowed:,}",
+            f"{allowed // DESCRIPTORS_OF_A_PAGE:,}",
             f"{FEW_DESCRIPTORS:,}",
         )
 

@@ -85,6 +85,7 @@ def test_the_start_says_when_few_descriptors_are_allowed(root):
     enough, unhosted, words, few = done.stderr.splitlines()
     assert (enough, unhosted, few) == ("4096 4096", "1024 1024", "1024 1024")
     assert "Only 1,024 files and connections are allowed" in words
+    assert "three for two minutes: 341 pages" in words
     assert "4,096" in words
 
 
