@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from attention_core.bounds.limits import is_hosted
+from attention_core.bounds.limits import Bound, is_hosted
 from ui.hosting.bounds import MESSAGES_AT_ONCE, MESSAGES_BEYOND, MESSAGES_PER_SECOND
 from ui.inside_streamlit import is_clear_cache
 
@@ -15,16 +15,22 @@ BYTES_PER_CREDIT = 50_000
 
 
 class Credit:
-    """What a connection may still send at once; it fills up again with time."""
+    """What somebody may still send at once; it fills up again with time."""
 
-    def __init__(self) -> None:
-        self._balance, self._last_time = float(MESSAGES_AT_ONCE.maximum), time.monotonic()
+    def __init__(self, at_once: Bound, per_second: Bound) -> None:
+        self._at_once, self._per_second = at_once, per_second
+        self._balance, self._last_time = float(at_once.maximum), time.monotonic()
+
+    def balance(self) -> float:
+        """Return what is left."""
+        present = time.monotonic()
+        filled = self._balance + (present - self._last_time) * self._per_second.maximum
+        self._balance, self._last_time = min(filled, self._at_once.maximum), present
+        return self._balance
 
     def spend(self, cost: float) -> float:
         """Spend what there is of a cost; return how much is beyond."""
-        present = time.monotonic()
-        filled = self._balance + (present - self._last_time) * MESSAGES_PER_SECOND.maximum
-        self._balance, self._last_time = min(filled, MESSAGES_AT_ONCE.maximum), present
+        self.balance()
         spent = min(cost, self._balance)
         self._balance -= spent
         return cost - spent
@@ -48,7 +54,7 @@ class WebsocketAllowance:
         if scope["type"] != "websocket" or not is_hosted():
             await self.app(scope, receive, send)
             return
-        credit = Credit()
+        credit = Credit(MESSAGES_AT_ONCE, MESSAGES_PER_SECOND)
 
         async def receive_in_turn() -> Message:
             while (message := await receive())["type"] == "websocket.receive":

@@ -54,9 +54,9 @@ async def test_pages_pictures_scripts_and_the_hall_are_all_there(address):
     assert {path: found for path, found in faults.items() if found} == {}
     await session.close()
     assert len(scripts) > 10
-    for path in [f"scripts/{name}" for name in scripts] + ["hall/BCDFG", "atlas", "_stcore/health"]:
+    for path in [f"scripts/{name}" for name in scripts] + ["hall/BCDFGH", "atlas", "_stcore/health"]:
         assert answer_of(address, path).status == 200
-    assert json.loads(answer_of(address, "hall/BCDFG/now").text)["error"] == "This room is closed."
+    assert json.loads(answer_of(address, "hall/BCDFGH/now").text)["error"] == "This room is closed."
     moved = answer_of(address, "draw-a-digit?digit=3", Accept="text/html")
     assert moved.status == 307
     assert urljoin(f"{address}/draw-a-digit", moved.headers["location"]) == f"{address}/pixels?digit=3"

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ui.component import component
+from ui.job_queue import running_visitor
 from ui.lecture.hall.rooms import ROOMS, RoomError
 from ui.lecture.hall.routes import NOWHERE, phones_address
 from ui.state import APP, Field, component_message
@@ -66,8 +67,9 @@ def _qr(url: str) -> str:
 
 
 def _open() -> None:
+    _close()  # a session has one room
     with refusal_in_corner():
-        ROOM.value, REFUSAL.value = Room(*ROOMS.open()), ""
+        ROOM.value = Room(*ROOMS.open(running_visitor()[1]))
 
 
 def _restore() -> None:

@@ -19,31 +19,50 @@ from pathlib import Path
 from typing import Any
 
 from attention_core.concurrency import Lock
-from ui.hosting.bounds import HALL_PHONES, HALL_QUESTIONS, HALL_ROOMS
+from ui.hosting.bounds import (
+    HALL_PHONES,
+    HALL_PHONES_OF_ADDRESS,
+    HALL_QUESTIONS,
+    HALL_ROOMS,
+    HALL_ROOMS_OF_ADDRESS,
+)
 
 FILE_VARIABLE = "ATTENTION_ROOMS"  # names the file of rooms; all processes behind one address need the same
 CODE_LETTERS = "BCDFGHJKMNPQRTVWXZ2346789"
 """None looks like another, and there are no vowels, so that no code is a word."""
-CODE_LENGTH = 5
+CODE_LENGTH = 6
 SECONDS_FOR_LOCK, SECONDS_OF_REST = 0.5, 1.0
 """How long a request waits for the file, and how long all are refused at once after it could not be used."""
 UNAVAILABLE = "The hall's rooms cannot be used at the moment. Hands can be counted."
 MAX_SECONDS, MAX_IDLE_SECONDS = 3 * 3600, 600
 """How long a room may be open, and how long without a request of its lecturer."""
-TABLES = """
-create table if not exists rooms(
-    code text primary key, key text, opened real, seen real, question integer, revealed integer);
-create table if not exists questions(
+JOINED = "select 1 from phones where room = ? and phone = ?"
+VERSION = 2
+TABLES = f"""
+begin immediate;
+drop table if exists rooms;
+drop table if exists questions;
+drop table if exists answers;
+drop table if exists phones;
+create table rooms(
+    code text primary key, key text, opened real, seen real, question integer, revealed integer, address text);
+create table questions(
     number integer primary key, room text, mark text, page text, body text, correct text, hands text);
-create table if not exists answers(
-    question integer, phone text, answer integer, primary key(question, phone)) without rowid;
-create table if not exists phones(room text, phone text, primary key(room, phone)) without rowid;
-create index if not exists questions_of_room on questions(room);
+create table answers(question integer, phone text, answer integer, primary key(question, phone)) without rowid;
+create table phones(room text, phone text, address text, primary key(room, phone)) without rowid;
+create index questions_of_room on questions(room);
+pragma user_version = {VERSION};
+commit;
 """
+"""Of a file that is new, or of another version: rooms need not outlive an update."""
 
 
 class RoomError(ValueError):
     """A room, a question or an answer that does not exist or is refused; its message is for people."""
+
+
+class ClosedError(RoomError):
+    """There is no such room, or no longer."""
 
 
 class UnavailableError(RoomError):
@@ -93,9 +112,14 @@ class Rooms:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.touch(mode=0o600)
         database = sqlite3.connect(self.path, timeout=SECONDS_FOR_LOCK, check_same_thread=False)
-        database.execute("pragma journal_mode = wal")
-        database.execute("pragma synchronous = off")  # rooms need not outlive the machine
-        database.executescript(TABLES)
+        try:
+            database.execute("pragma journal_mode = wal")
+            database.execute("pragma synchronous = off")  # rooms need not outlive the machine
+            if database.execute("pragma user_version").fetchone()[0] != VERSION:
+                database.executescript(TABLES)
+        except sqlite3.Error:
+            database.close()
+            raise
         return database
 
     @contextmanager
@@ -113,22 +137,27 @@ class Rooms:
                     yield database
             except (sqlite3.Error, OSError) as error:
                 self._rests_until = time.monotonic() + SECONDS_OF_REST
-                self.__dict__.pop("_connection", None)
+                if connection := self.__dict__.pop("_connection", None):
+                    connection.close()
                 raise UnavailableError(UNAVAILABLE) from error
 
-    def open(self) -> tuple[str, str]:
-        """Open a room; return its code, which everybody may see, and its key, which the lecturer alone has.
+    def open(self, address: str = "") -> tuple[str, str]:
+        """Open a room for an address, "" = unknown; return its code, for all, and its key, for the lecturer alone.
 
         Raises:
-            RoomError: as many are open as the server allows.
+            RoomError: as many are open as the server allows, or as it allows this address.
         """
         self.drop_old()
         key, opened = secrets.token_urlsafe(16), time.monotonic()
         with self._transaction() as database:
             if database.execute("select count(*) from rooms").fetchone()[0] >= HALL_ROOMS.maximum:
                 raise RoomError("Too many rooms are open on this server. Try again in a while.")
+            query = "select count(*) from rooms where address = ? and address != ''"
+            if database.execute(query, (address,)).fetchone()[0] >= HALL_ROOMS_OF_ADDRESS.maximum:
+                raise RoomError("Too many rooms are open from your network. Close one, or try again in a while.")
             code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-            database.execute("insert into rooms values (?, ?, ?, ?, null, 0)", (code, _hashed(key), opened, opened))
+            row = code, _hashed(key), opened, opened, address
+            database.execute("insert into rooms values (?, ?, ?, ?, null, 0, ?)", row)
         return code, key
 
     def confirm_lecturer(self, code: str, key: str) -> bool:
@@ -198,20 +227,27 @@ class Rooms:
             number = _question_number(database, code, question)
             database.execute("update questions set hands = ? where number = ?", (json.dumps(list(hands)), number))
 
-    def join(self, code: str, phone: str) -> None:
-        """Let a phone join a room.
+    def has_joined(self, code: str, phone: str) -> bool:
+        """Return whether a phone has joined a room."""
+        with self._transaction() as database:
+            return database.execute(JOINED, (code, phone)).fetchone() is not None
+
+    def join(self, code: str, phone: str, address: str = "") -> None:
+        """Let a phone join a room, from an address, "" = unknown.
 
         Raises:
-            RoomError: there is no such room, or it is full.
+            RoomError: there is no such room, or it is full, or holds as many phones of this address as it may.
         """
         with self._transaction() as database:
             self._present_question(database, code)
-            n_phones, has_joined = database.execute(
-                "select count(*), coalesce(max(phone = ?), 0) from phones where room = ?", (phone, code)
-            ).fetchone()
-            if not has_joined and n_phones >= HALL_PHONES.maximum:
+            query = (
+                "select count(*), coalesce(max(phone = ?), 0), coalesce(sum(address = ?), 0) from phones where room = ?"
+            )
+            n_phones, has_joined, n_of_address = database.execute(query, (phone, address, code)).fetchone()
+            is_full = n_phones >= HALL_PHONES.maximum or (address and n_of_address >= HALL_PHONES_OF_ADDRESS.maximum)
+            if is_full and not has_joined:
                 raise RoomError("This room is full.")
-            database.execute("insert or ignore into phones values (?, ?)", (code, phone))
+            database.execute("insert or ignore into phones values (?, ?, ?)", (code, phone, address))
 
     def answer(self, code: str, number: int, phone: str, answer: int) -> None:
         """Record a phone's answer, in place of its earlier one.
@@ -226,7 +262,7 @@ class Rooms:
             (body,) = database.execute("select body from questions where number = ?", (number,)).fetchone()
             if not 0 <= answer < len(json.loads(body)["options"]):
                 raise RoomError("There is no such answer.")
-            if not database.execute("select 1 from phones where room = ? and phone = ?", (code, phone)).fetchone():
+            if not database.execute(JOINED, (code, phone)).fetchone():
                 raise RoomError("This phone has not joined.")
             database.execute("insert or replace into answers values (?, ?, ?)", (number, phone, answer))
 
@@ -287,7 +323,7 @@ class Rooms:
         """Return the number of an open room's question, None = phones wait for one, and whether it is revealed."""
         row = database.execute("select question, revealed, opened, seen from rooms where code = ?", (code,)).fetchone()
         if row is None or _is_over(*row[2:]):
-            raise RoomError("This room is closed.")
+            raise ClosedError("This room is closed.")
         return row[:2]
 
 

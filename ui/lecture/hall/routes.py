@@ -21,40 +21,91 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from attention_core.concurrency import BoundedCache
 from attention_core.files import find_file
-from ui.hosting.bounds import HALL_ANSWER_BYTES, HALL_ANSWER_SECONDS, HALL_ROOMS
-from ui.lecture.hall.rooms import CODE_LENGTH, CODE_LETTERS, ROOMS, RoomError, UnavailableError
+from ui.hosting.allowance import Credit
+from ui.hosting.bounds import (
+    HALL_ANSWER_BYTES,
+    HALL_ANSWER_SECONDS,
+    HALL_ROOMS,
+    HALL_WRONG_CODES,
+    HALL_WRONG_CODES_PER_SECOND,
+)
+from ui.lecture.hall.rooms import CODE_LENGTH, CODE_LETTERS, ROOMS, ClosedError, RoomError, UnavailableError
 from ui.served import base_path
 
 FOLDER = "hall"
 FRESH = 0.3  # seconds for which all phones of a room get one answer of the store
-KEY_HEADER = "x-hall-key"
+KEY_HEADER, PHONE_HEADER = "x-hall-key", "x-hall-phone"
 CODE = re.compile(f"[{CODE_LETTERS}]{{{CODE_LENGTH}}}")
 PHONE = re.compile(r"[A-Za-z0-9-]{16,36}")
-UNCHANGED = Response(status_code=204, headers={"Cache-Control": "no-store"})
+FRESH_ALWAYS = {"Cache-Control": "no-store"}
+UNCHANGED = Response(status_code=204, headers=FRESH_ALWAYS)
+TOO_MANY_CODES = "Too many wrong codes came from your network. Wait a minute."
 _PAGE = find_file("ui/lecture/hall/hall_phone.html").read_bytes()
 _THREADS = ThreadPoolExecutor(4, "hall")
 """They wait for the file of rooms, which others may have locked; the event loop and Streamlit's threads never do."""
 _states: dict[str, tuple[float, str, bytes]] = {}
+_guesses = BoundedCache(max_items=4096)
+"""By address, how many wrong codes may still come from it."""
+
+
+class RequestError(RoomError):
+    """A request that is refused with another status than that of a closed room."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 async def _page(request: Request) -> Response:
-    return Response(_PAGE, media_type="text/html; charset=utf-8")
+    return Response(_PAGE, media_type="text/html; charset=utf-8", headers=FRESH_ALWAYS)
 
 
 async def _current_question(request: Request) -> Response:
     """Answer with the question of the moment; with nothing where a phone has it already."""
     try:
-        state, content = await _in_thread(_state, _code(request))
-        if phone := request.query_params.get("joins"):
-            await _in_thread(ROOMS.join, _code(request), _phone(phone))
+        state, content = await _in_room(request, _state)
     except RoomError as error:
         return _refusal(error)
-    return UNCHANGED if request.query_params.get("has") == state else Response(content, media_type="application/json")
+    if request.query_params.get("has") == state:
+        return UNCHANGED
+    return Response(content, media_type="application/json", headers=FRESH_ALWAYS)
 
 
-async def _in_thread(use_room: Callable[..., Any], *arguments: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, use_room, *arguments)
+async def _in_room(request: Request, use_room: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function makes of the room of a request and of the arguments.
+
+    An address that has tried too many wrong codes gets no room but one that its phone has joined, or that is its
+    lecturer's: whoever guesses learns nothing then, and a hall behind the same address goes on.
+
+    Raises:
+        RoomError: there is no such room, or too many were tried.
+    """
+    address = _address(request)
+    credit = (
+        cached.value if (cached := _guesses.get(address)) else Credit(HALL_WRONG_CODES, HALL_WRONG_CODES_PER_SECOND)
+    )
+    code, phone = request.path_params["code"].upper(), request.headers.get(PHONE_HEADER, "")
+    in_thread = partial(asyncio.get_running_loop().run_in_executor, _THREADS)
+    if credit.balance() < 1 and not await in_thread(_is_known, code, phone, request.headers.get(KEY_HEADER, "")):
+        raise RequestError(429, TOO_MANY_CODES)
+    try:
+        if not CODE.fullmatch(code):
+            raise ClosedError("There is no such room.")
+        return await in_thread(partial(use_room, code, *arguments))
+    except ClosedError:
+        credit.spend(1)
+        _guesses.put(address, credit)
+        raise
+
+
+def _is_known(code: str, phone: str, key: str) -> bool:
+    return ROOMS.has_joined(code, phone) or ROOMS.confirm_lecturer(code, key)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _state(code: str) -> tuple[str, bytes]:
@@ -71,16 +122,33 @@ def _state(code: str) -> tuple[str, bytes]:
     return version, content
 
 
+async def _join(request: Request) -> Response:
+    return await _from_phone(request, lambda code, phone, _body: ROOMS.join(code, phone, _address(request)))
+
+
 async def _answer(request: Request) -> Response:
+    def answer(code: str, phone: str, body: dict[str, Any]) -> None:
+        ROOMS.answer(code, int(body["question"]), phone, int(body["answer"]))
+
+    return await _from_phone(request, answer)
+
+
+async def _from_phone(request: Request, use_room: Callable[[str, str, dict[str, Any]], None]) -> Response:
+    """Take what a phone sends, but nothing that a page of another site lets a browser send.
+
+    Such a page can send no JSON without being asked whether it may, and nobody says yes.
+    """
+    is_ours = request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
     try:
+        if not is_ours or request.headers.get("content-type") != "application/json":
+            raise RequestError(403, "Only the hall's own page can send this.")
         body = json.loads(await _bounded_body(request))
-        number, answer, phone = int(body["question"]), int(body["answer"]), _phone(body["phone"])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return JSONResponse({"error": "That is no answer."}, status_code=400, headers={"Connection": "close"})
-    try:
-        await _in_thread(ROOMS.answer, _code(request), number, phone, answer)
+        await _in_room(request, use_room, _phone(body["phone"]), body)
     except RoomError as error:
         return _refusal(error)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        headers = {**FRESH_ALWAYS, "Connection": "close"}
+        return JSONResponse({"error": "That is no answer."}, status_code=400, headers=headers)
     return UNCHANGED
 
 
@@ -103,20 +171,15 @@ async def _bounded_body(request: Request) -> bytes:
 
 
 async def _for_lecturer(read_room: Callable[[str], Any], request: Request) -> Response:
+    def read(code: str) -> Any:
+        if not ROOMS.confirm_lecturer(code, request.headers.get(KEY_HEADER, "")):
+            raise ClosedError("This room is closed, or not yours.")
+        return read_room(code)
+
     try:
-        code = _code(request)
-        if not await _in_thread(ROOMS.confirm_lecturer, code, request.headers.get(KEY_HEADER, "")):
-            raise RoomError("This room is closed, or not yours.")
-        return JSONResponse(await _in_thread(read_room, code))
+        return JSONResponse(await _in_room(request, read), headers=FRESH_ALWAYS)
     except RoomError as error:
         return _refusal(error)
-
-
-def _code(request: Request) -> str:
-    code = request.path_params["code"].upper()
-    if not CODE.fullmatch(code):
-        raise RoomError("There is no such room.")
-    return code
 
 
 def _phone(name: Any) -> str:
@@ -126,7 +189,8 @@ def _phone(name: Any) -> str:
 
 
 def _refusal(error: RoomError) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=503 if isinstance(error, UnavailableError) else 410)
+    status = error.status if isinstance(error, RequestError) else 503 if isinstance(error, UnavailableError) else 410
+    return JSONResponse({"error": str(error)}, status_code=status, headers=FRESH_ALWAYS)
 
 
 def routes() -> list[Route]:
@@ -135,6 +199,7 @@ def routes() -> list[Route]:
     return [
         Route(room, _page),
         Route(f"{room}/now", _current_question),
+        Route(f"{room}/join", _join, methods=["POST"]),
         Route(f"{room}/answer", _answer, methods=["POST"]),
         Route(f"{room}/attendance", partial(_for_lecturer, ROOMS.attendance)),
         Route(f"{room}/results", partial(_for_lecturer, ROOMS.results)),

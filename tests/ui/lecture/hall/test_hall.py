@@ -1,18 +1,20 @@
 """Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
 
 import asyncio
-import json
 import sqlite3
 import time
+from collections import Counter
 from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
-from tests.support.hall_requests import request
-from ui.hosting.bounds import HALL_PHONES, HALL_QUESTIONS
+from attention_core.concurrency import BoundedCache
+from tests.support.hall_requests import post, request
+from ui.hosting.bounds import HALL_PHONES, HALL_PHONES_OF_ADDRESS, HALL_QUESTIONS, HALL_ROOMS, HALL_ROOMS_OF_ADDRESS
 from ui.lecture.hall import rooms as hall_rooms
-from ui.lecture.hall.rooms import HallQuestion, RoomError, Rooms
+from ui.lecture.hall import routes
+from ui.lecture.hall.rooms import HallQuestion, RoomError, Rooms, UnavailableError
 
 COLOURS = HallQuestion("Draw a digit", "Which colour?", ("red", "blue", "green"))
 NUMBERS = HallQuestion("Three vectors", "How many?", ("1", "2", "3", "4"))
@@ -89,10 +91,10 @@ def test_a_file_that_cannot_be_used_is_told_at_once_and_used_again_later(rooms, 
         rooms.__dict__.pop("_connection").close()  # as in a process that starts
     mend = spoil(rooms.path)
     unavailable = 503, {"error": hall_rooms.UNAVAILABLE}
-    asked = f"/hall/{code}/now?joins={PHONES[0]}"
-    assert request(rooms, monkeypatch, "GET", asked) == unavailable
+    joining = f"/hall/{code}/join", {"phone": PHONES[0]}
+    assert post(rooms, monkeypatch, *joining) == unavailable
     mend()
-    assert request(rooms, monkeypatch, "GET", asked) == unavailable, "nobody asks the file again so soon"
+    assert post(rooms, monkeypatch, *joining) == unavailable, "nobody asks the file again so soon"
     monkeypatch.setattr(rooms, "_rests_until", 0)
     assert rooms.confirm_lecturer(code, key) == (spoil is lock)
     rooms.open()
@@ -134,13 +136,66 @@ def test_a_room_closes_after_three_hours_and_without_its_lecturer(rooms, monkeyp
 
 def test_rooms_phones_and_questions_are_bounded(rooms, room, monkeypatch):
     for bound, act in (
+        (HALL_ROOMS, rooms.open),
+        (HALL_ROOMS_OF_ADDRESS, lambda: rooms.open("10.0.0.1")),
         (HALL_PHONES, lambda: rooms.join(room, "one-phone-too-many")),
+        (HALL_PHONES_OF_ADDRESS, lambda: rooms.join(room, "and-another-phone", "10.0.0.1")),
         (HALL_QUESTIONS, lambda: rooms.ask(room, NUMBERS)),
     ):
         monkeypatch.setattr(hall_rooms, next(name for name, one in vars(hall_rooms).items() if one is bound), _Few())
         with pytest.raises(RoomError):
             act()
+        monkeypatch.undo()
+        act()
+    monkeypatch.setattr(hall_rooms, "HALL_PHONES", _Few())
     rooms.join(room, PHONES[0])  # who is in stays in
+
+
+def test_a_session_has_one_room(rooms, monkeypatch):
+    from ui.lecture.hall import corner
+
+    for name, value in {"ROOM": Always(None), "REFUSAL": Always(""), "ROOMS": rooms}.items():
+        monkeypatch.setattr(corner, name, value)
+    corner._open()
+    first = corner.ROOM.value
+    corner._open()
+    assert not rooms.confirm_lecturer(*first)
+    assert rooms.confirm_lecturer(*corner.ROOM.value)
+
+
+def test_who_guesses_codes_learns_nothing_more_while_a_hall_behind_the_same_address_goes_on(rooms, monkeypatch):
+    code, key = rooms.open()
+    rooms.join(code, PHONES[0])
+    monkeypatch.setattr(routes, "_guesses", BoundedCache())
+    monkeypatch.setattr(routes, "HALL_WRONG_CODES_PER_SECOND", _Few())
+    monkeypatch.setattr(routes, "HALL_WRONG_CODES", SimpleNamespace(maximum=400))
+    statuses = Counter(request(rooms, monkeypatch, "GET", f"/hall/{name}/now")[0] for name in ["KKKKKK"] * 402)
+    assert statuses == {410: 400, 429: 2}
+    now = f"/hall/{code}/now"
+    assert request(rooms, monkeypatch, "GET", now)[0] == 429
+    assert request(rooms, monkeypatch, "GET", now, **{"x-hall-phone": PHONES[1]})[0] == 429
+    assert request(rooms, monkeypatch, "GET", now, **{"x-hall-phone": PHONES[0]})[0] == 200
+    assert request(rooms, monkeypatch, "GET", f"/hall/{code}/attendance", **{"x-hall-key": key})[0] == 200
+
+
+def test_a_connection_that_fails_is_closed_and_a_file_of_an_older_version_begins_anew(rooms, monkeypatch):
+    connections = []
+
+    def connect(*arguments, **options):
+        connections.append(sqlite3.connect(*arguments, **options))
+        return connections[-1]
+
+    rooms.path.parent.mkdir()
+    with sqlite3.connect(rooms.path) as older:
+        older.execute("create table rooms(code text)")
+    older.close()
+    monkeypatch.setattr(hall_rooms, "sqlite3", SimpleNamespace(**{**vars(sqlite3), "connect": connect}))
+    rooms.open()
+    lock(rooms.path)
+    with pytest.raises(UnavailableError):
+        rooms.open()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connections[0].execute("select 1")
 
 
 class _Few:
@@ -160,12 +215,20 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
     status, page = request(rooms, monkeypatch, "GET", f"/hall/{code}")
     assert status == 200
     assert len(page) < 60_000
-    status, state = request(rooms, monkeypatch, "GET", f"/hall/{code.lower()}/now?joins={PHONES[0]}")
+    assert request(rooms, monkeypatch, "GET", f"/hall/{code}/now?joins=x")[0] == 200
+    assert request(rooms, monkeypatch, "GET", f"/hall/{code}/join?phone={PHONES[0]}")[0] == 405, (
+        "by a link nobody joins"
+    )
+    assert post(rooms, monkeypatch, f"/hall/{code}/join", {"phone": PHONES[0]})[0] == 204
+    status, state = request(rooms, monkeypatch, "GET", f"/hall/{code.lower()}/now")
     assert (status, state["options"]) == (200, ["red", "blue", "green"])
     assert "correct" not in state
     assert request(rooms, monkeypatch, "GET", f"/hall/{code}/now?has={state['state']}") == (204, b"")
-    said = json.dumps({"question": state["number"], "answer": 1, "phone": PHONES[0]}).encode()
-    assert request(rooms, monkeypatch, "POST", f"/hall/{code}/answer", said)[0] == 204
+    vote = {"question": state["number"], "answer": 1, "phone": PHONES[0]}
+    for foreign in ({"sec-fetch-site": "cross-site"}, {"content-type": "text/plain"}):
+        assert post(rooms, monkeypatch, f"/hall/{code}/answer", vote, **foreign)[0] == 403
+    assert rooms.attendance(code)["answered"] == 0
+    assert post(rooms, monkeypatch, f"/hall/{code}/answer", vote)[0] == 204
     assert request(rooms, monkeypatch, "GET", f"/hall/{code}/attendance", **{"x-hall-key": key}) == (
         200,
         {"present": 1, "answered": 1},
@@ -179,8 +242,9 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
     ("method", "path", "body", "status"),
     [
         ("GET", "/hall/AAAAA/now", b"", 410),
-        ("GET", "/hall/KKKKK/now", b"", 410),
+        ("GET", "/hall/KKKKKK/now", b"", 410),
         ("GET", "/hall/{code}/results", b"", 410),
+        ("POST", "/hall/{code}/join", b'{"phone": "x"}', 400),
         ("POST", "/hall/{code}/answer", b"{}", 400),
         ("POST", "/hall/{code}/answer", b"[" * 200, 400),
         ("POST", "/hall/{code}/answer", b" " * 400, 400),
@@ -189,7 +253,8 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
 )
 def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, method, path, body, status):
     code, _ = rooms.open()
-    answered, words = request(rooms, monkeypatch, method, path.format(code=code), body)
+    path, kind = path.format(code=code), {"content-type": "application/json"}
+    answered, words = request(rooms, monkeypatch, method, path, body, **kind)
     assert answered == status
     assert words["error"]
 
@@ -205,8 +270,6 @@ def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, method, path, 
     ],
 )
 def test_the_address_for_phones_is_one_that_they_reach_or_none(monkeypatch, opened, named, listens, network, leads):
-    from ui.lecture.hall import routes
-
     class Network:
         AF_INET = SOCK_DGRAM = 0
 
@@ -277,8 +340,6 @@ def test_a_lecture_goes_on_where_rooms_cannot_be_used(questions, rooms, monkeypa
 async def test_an_answer_is_counted_as_it_comes_and_does_not_wait_for_ever(rooms, monkeypatch):
     from starlette.requests import Request
 
-    from ui.lecture.hall import routes
-
     n_pieces = 0
 
     async def receive():
@@ -289,7 +350,8 @@ async def test_an_answer_is_counted_as_it_comes_and_does_not_wait_for_ever(rooms
     async def wait_for_ever():
         await asyncio.Event().wait()
 
-    scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"10")]}
+    headers = [(b"content-length", b"10"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "headers": headers}
     assert (await routes._answer(Request(scope, receive))).status_code == 400
     assert n_pieces == 2
     monkeypatch.setattr(routes, "HALL_ANSWER_SECONDS", SimpleNamespace(maximum=0.01))
