@@ -24,7 +24,7 @@ def offer_files(training: Training) -> None:
     st.download_button(label, run.checkpoint, file, key="train_file", on_click="ignore", disabled=is_on)
     key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
     upload: dict[str, Any] = {"max_upload_size": max_megabytes, "on_change": _on_upload, "args": (key,)}
-    st.file_uploader("Put back a training that you have saved", "safetensors", key=key, **upload)
+    st.file_uploader("Put back a saved training", "safetensors", key=key, **upload)
     if REFUSED.value:
         st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
 

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.wording import percent
 from attention_core.data.lessons import SIDE
 from attention_core.data.mnist import DataError
+from attention_core.live_training.graphs import NODES
 from attention_core.live_training.lesson import LiveSettings, Look
-from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run, usual_settings
+from attention_core.live_training.live_run import CLEAR_DIFFERENCE, LESSONS, LiveRun, initial_run, usual_settings
 from pages.train.film import FILMS, LESSON_WORDINGS, WORDINGS, film_data
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, draw_pad, readable_content
@@ -21,6 +23,7 @@ from ui.job_queue import running_visitor
 from ui.labels import error_markdown
 from ui.layout import stop_run
 from ui.state import Field, between, expander, one_of, single_choice
+from ui.try_this import TryThis, is_answered
 
 NAME = "train"
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
@@ -39,6 +42,8 @@ TEXTS = {
 PAD = Pad(NAME, digit_presets(), first="3")
 TRAINING = Field[Training | None](NAME, "training", None)
 """The visitor's training."""
+RELINKED = LESSON_WORDINGS["graph"]["relinked"]
+"""The edges of the graph's example, but that A and D, B and C are joined instead of A and B, C and D."""
 LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 """What was looked at in the present input, by the run and the input."""
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
@@ -164,7 +169,7 @@ def recorded_film(run: LiveRun, text: str) -> dict[str, Any] | None:
 
 
 def _buttons(training: Training, is_recorded: bool) -> None:
-    is_visitors, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
+    is_visitors, takes = training is TRAINING.value, f"about {training.run.lesson.seconds} seconds."
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.pause)
     elif training.run.step and training.stage is TrainingStage.RESTS:
@@ -176,11 +181,11 @@ def _buttons(training: Training, is_recorded: bool) -> None:
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.n_before, training.seconds_left
-    recorded = f"This run was recorded; press Start for yours: it {takes}"
+    recorded = f"Recorded. Start trains yours in {takes}"
     captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
-        TrainingStage.RESTS: "It rests." if training.run.step else recorded if is_recorded else f"It {takes}",
+        TrainingStage.RESTS: "It rests." if training.run.step else recorded if is_recorded else f"It takes {takes}",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
         if training.seconds and not training.first_step
         else "Trained."
@@ -207,5 +212,41 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     wording = LESSON_WORDINGS[training.run.settings.lesson]
     data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
     case = f"{wording['case']} " if "case" in wording and text == wording["example"] else ""
-    data |= {"caption": case + wording.get("caption", WORDINGS["caption"])}
+    data |= {"caption": case + wording.get("caption", WORDINGS["caption"]), "reasons": wording.get("reasons", [])}
     _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))
+
+
+def restore_graph() -> None:
+    """Join the nodes of the graph again as in its example once the answer about other edges is closed."""
+    if TEXTS["graph"].value == RELINKED and not is_answered(NAME):
+        TEXTS["graph"].reset()
+
+
+def _relink() -> None:
+    TEXTS["graph"].value = RELINKED
+
+
+def relinked_guess(training: Training, text: str) -> TryThis | None:
+    """Return the question what a trained network makes of edges that no graph of its training had, or None."""
+    run, is_example = training.run, text in (TEXTS["graph"].default, RELINKED)
+    if not (run.settings.lesson == "graph" and run.is_done and is_example and not run.settings.broken):
+        return None
+
+    def outcome() -> tuple[int, str]:
+        look = looks_of(run, RELINKED, RELINKED)[-1]
+        weights = dict(zip(NODES, look.weights[0].tolist(), strict=True))
+        first, second = sorted(weights, key=lambda node: -weights[node])[:2]
+        option = 2 if weights[first] - weights[second] < CLEAR_DIFFERENCE else 0 if first == "D" else 1
+        right = "right" if look.is_right[0] else "wrong"
+        learned = " It has learned to compare colours, not which nodes belong together." if first == "D" else ""
+        return option, f"A gives {first} **{percent(weights[first])}** and answers {look.says[0]}: {right}.{learned}"
+
+    return TryThis(
+        "join A with D, not B",
+        "A is joined with D instead of B, B with C. No graph of the training had such edges. Where will A's weight go?",
+        ("To D", "To E or I", "To all three alike"),
+        _relink,
+        outcome,
+        "train_film",
+        subject=text,
+    )

@@ -5,11 +5,12 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 400, FOOT = 30, ACROSS = 5;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 600, CHART = 310, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 
 const played = new Set();  // names of trainings that were played: another screen does not play them anew
+const LINE = 1.3;  // letters
 
 class LearningFilm extends Film {
   constructor(root) {
@@ -28,11 +29,16 @@ class LearningFilm extends Film {
   }
 
   // Whether there is something to play that nobody has played.
-  get isUnplayed() { return !played.has(this.data.name) && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
+  get isUnplayed() { return !played.has(this.data.name) && !this.data.live && this.data.frames.length > 1; }
 
   play(done) {
     played.add(this.data.name);
     super.play(done);
+  }
+
+  finish() {
+    this.stop();
+    this.show(1);
   }
 
   get seconds() { return window.lecture?.on ? 10 : this.data.frames.length / PICTURES_A_SECOND; }
@@ -51,7 +57,7 @@ class LearningFilm extends Film {
     this.slider.max = last;
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.show(follows ? 1 : at / last || 0);
-    if (isNewRun && this.isUnplayed && !window.lecture?.on && !wantsLessMotion()) this.play();
+    if (isNewRun && this.isUnplayed && !wantsLessMotion()) this.play();
   }
 
   draw() {
@@ -59,10 +65,10 @@ class LearningFilm extends Film {
     const { canvas, data } = this, frame = data.frames[this.at];
     writeMarked(this.verdict, frame.verdict);
     this.caption.textContent = data.caption;
-    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.45 * this.width : this.width), letters = Math.max(14, this.least);
+    const wide = this.width >= BESIDE, side = Math.min(window.lecture?.on ? LARGEST_IN_HALL : LARGEST, wide ? 0.45 * this.width : this.width), letters = Math.max(14, this.least);
     const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
     const map = table ?? { x: 0, y: top, w: side, h: side };
-    const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: LARGEST - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
+    const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: table ? CHART : side - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
     chart.w = this.width - chart.x - 10;
     const height = Math.max(map.y + map.h + 1.6 * letters, chart.y + chart.h + FOOT);
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.answer}` });
@@ -99,7 +105,7 @@ class LearningFilm extends Film {
 
   // Nodes in a circle, in which neighbours of the alphabet lie far apart. The half of an edge that begins at a node is as thick as the weight that the node gives.
   graph({ x, y, w, h }, { says, right }, letters) {
-    const { pen, data: { keys } } = this, map = this.maps[this.at], n = keys.length, disc = 1.25 * letters, radius = h / 2 - disc - 1.7 * letters;
+    const { pen, data: { keys } } = this, map = this.maps[this.at], n = keys.length, disc = Math.max(1.25 * letters, h / 19), radius = h / 2 - disc - 1.7 * letters;
     const at = keys.map((_, node) => {
       const angle = (2 * Math.PI * (ACROSS * node - 0.5)) / n - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
@@ -110,7 +116,7 @@ class LearningFilm extends Film {
       const share = map[from * n + to] / 255, [[x1, y1], [x2, y2]] = [place(from), place(to)];
       if (from === to || !share) return;
       pen.globalAlpha = 0.3 + 0.7 * share;
-      pen.lineWidth = 1 + 15 * share;
+      pen.lineWidth = 1 + (disc - 3) * share;
       pen.beginPath();
       pen.moveTo(x1, y1);
       pen.lineTo((x1 + x2) / 2, (y1 + y2) / 2);
@@ -123,15 +129,15 @@ class LearningFilm extends Film {
       pen.arc(left, top, disc, 0, 7);
       pen.fillStyle = NODES[colour];
       pen.fill();
-      this.write(`${name} ${number}`, left, top, { size: 14, align: "center", weight: 600, colour: "#fff" });
-      this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center");
+      this.write(`${name} ${number}`, left, top, { size: 0.68 * disc, align: "center", weight: 600, colour: "#fff" });
+      this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center", 0.72 * disc);
     });
   }
 
   // What a query says, and whether that is right.
-  mark(says, isRight, x, y, align) {
+  mark(says, isRight, x, y, align, size = 14) {
     const colour = isRight === false ? WRONG : isRight ? RIGHT : this.ink;
-    this.write(`${says ?? ""}${isRight === false ? " ✗" : isRight ? " ✓" : ""}`, x, y, { size: 14, weight: 600, align, colour });
+    this.write(`${says ?? ""}${isRight === false ? " ✗" : isRight ? " ✓" : ""}`, x, y, { size, weight: 600, align, colour });
   }
 
   // How wide the longest label is, in letters of that size.
@@ -169,10 +175,10 @@ class LearningFilm extends Film {
   }
 
   curves({ x, y, w, h }, { step }, letters) {
-    const { pen, data } = this, frames = data.frames.slice(0, this.at + 1), line = 1.3 * letters;
-    const room = this.longest(data.names, 14) + 3.6 * letters, plot = w - room;
+    const { pen, data } = this, frames = data.frames.slice(0, this.at + 1), line = (data.reasons.length ? 2 : 1) * LINE * letters;
+    const room = Math.max(this.longest(data.names, 14) + 3.6 * letters, this.longest(data.reasons, 14) + 10), plot = w - room;
     const across = (batch) => x + (plot * batch) / data.n_steps, down = (share) => y + h * (1 - share);
-    this.write(data.title, x, y - line, { size: 14, weight: 600 });
+    this.write(data.title, x, y - LINE * letters, { size: 14, weight: 600 });
     for (const share of [0, 0.5, 1]) {
       pen.fillStyle = "rgba(128,128,128,0.3)";
       pen.fillRect(x, down(share), plot, 1);
@@ -199,6 +205,7 @@ class LearningFilm extends Film {
       pen.fillStyle = LINES[model];
       pen.fill();
       this.write(`${asPercent(share)} ${name}`, x + plot + 10, label, { colour: LINES[model], weight: model ? "" : 600, size: 14 });
+      this.write(data.reasons[model] ?? "", x + plot + 10, label + LINE * letters, { colour: LINES[model], size: 14 });
     }
   }
 }

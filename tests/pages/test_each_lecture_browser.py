@@ -33,7 +33,7 @@ def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smal
     page = lecture(entry.url_path)
     for size in (*(OTHER_PROJECTORS if entry.name == "vectors" else ()), *PROJECTORS):
         assert_readable(page, *size)
-    if entry.name not in ("start", "train"):  # which are tried without being told
+    if entry.name != "start":  # which is tried without being told
         for tried, part in (("ask", "_try_guess"), ("revealed", "_try_scroll")):  # the question of Try this, its answer
             page.keyboard.press("PageDown")
             page.locator(f"[class*={part}]").wait_for(state="attached")

@@ -34,6 +34,7 @@ SHOWN = {
     "read": (ANSWER, False, PRESETS),
     "ask": (ANSWER, False, EXAMPLES),
     "groups": (".st-key-groups_scene", False, ".st-key-groups_query [role=radio]"),
+    "train": (".st-key-train_film", False, ""),
     "atlas": (".st-key-atlas_stage", False, ""),
 }
 """Selectors by page: the picture, whether it hides until the answer, and examples that are buttons."""

@@ -268,13 +268,13 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // A training is played before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. Then the
+  // The film of a training is shown to its end before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. Then the
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
   // to the next step's own title, and after the last step comes its next item.
   go(direction) {
     if (document.querySelector(".st-key-lecture_end")) return direction === "previous" && press(".st-key-lecture_item_back button");
-    if (direction === "next" && window.training?.isUnplayed) return window.training.play();
+    if (direction === "next" && window.training?.playing) return window.training.finish();
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [direction === "next" ? "try" : "try_close"];
     const parts = direction === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     const isAnswered = parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`));

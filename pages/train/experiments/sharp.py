@@ -19,8 +19,8 @@ def answer(learning: Learning) -> str:
         return "The sharper a map, the less of a gradient its softmax passes. Press *Start* to measure how much."
     passed = [look.passed for look in looks_of(learning.run, learning.inputs, learning.text)]
     return (
-        f"The sharper, the less: in your input its softmax passed {percent(passed[0])} of a gradient at first, "
-        f"and passes {percent(passed[-1])} now."
+        f"The sharper, the less: its softmax passed {percent(passed[0])} of a gradient at first, "
+        f"now {percent(passed[-1])}."
     )
 
 

@@ -72,11 +72,11 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
     page = open_page(app, PAGE)
     nodes = film(page)["frames"]
     assert (nodes[0]["right"].count(True) < 6, nodes[-1]["right"]) == (True, [True] * 12), "it learns to ask a graph"
-    assert "This run was recorded; press Start for yours: it takes about 8 seconds." in text_of(page)
+    assert "Recorded. Start trains yours in about 8 seconds." in text_of(page)
     for name in LESSONS.keys() - {"digits"}:
         set_fields(page, set_lesson=name)
         assert len(film(page)["frames"]) > 9, name
-        assert "This run was recorded" in text_of(page)
+        assert "Recorded." in text_of(page)
     set_fields(page, set_lesson="digits")
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
     assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
@@ -86,12 +86,27 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
     assert "Reads 3 (>99%)" in film(page)["frames"][-1]["answer"]
     assert "**Attention did the work**" in film(page)["frames"][-1]["verdict"]
     assert "too early to tell" in film(page)["frames"][0]["verdict"], "of what is seen"
-    assert "This run was recorded; press Start for yours: it takes about 45 seconds." in text_of(page)
+    assert "Recorded. Start trains yours in about 45 seconds." in text_of(page)
     draw_strokes(page, [])
     page.button(key="train_preset_7").click().run()
     assert "Reads 7" in film(page)["frames"][-1]["answer"], "of one's own drawing"
     set_fields(page, set_seed=3)
     assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings have no film yet"
+
+
+def test_nodes_that_are_joined_anew_find_their_colour_and_are_parted_again_with_the_answer(app, monkeypatch):
+    monkeypatch.setattr(live_run, "RECORDED_FOLDER", RECORDED_FOLDER)
+    page = open_page(app, PAGE)
+    before = film(page)["frames"][-1]["weights"]
+    page.button(key="train_try").click().run()
+    assert film(page)["frames"][-1]["weights"] == before, "what is asked about stands"
+    page.segmented_control(key="train_try_guess").set_value(0).run()
+    assert "**Right**: A gives D **90%** and answers 3: right." in page.success[0].value
+    assert (film(page)["frames"][-1]["says"][0], film(page)["frames"][-1]["right"]) == ("3", [True] * 12)
+    page.button(key="train_try_close").click().run()
+    assert film(page)["frames"][-1]["weights"] == before
+    set_fields(page, graph="AB")
+    assert not [button for button in page.button if button.key == "train_try"], "these are other edges"
 
 
 def test_it_trains_and_says_what_attention_is_worth(page):
