@@ -1,5 +1,6 @@
 """What the project needs of torch's inside; its test says what an upgrade has moved."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from copy import copy
 from typing import Any, Generic, TypeVar
@@ -96,6 +97,16 @@ def overwrites_argument(operation: Any) -> bool | None:
 
 def is_only_mode(mode: TorchDispatchMode) -> bool:
     return torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is mode
+
+
+def pop_modes(is_done: Callable[[Any], bool]) -> None:
+    """Take off the modes of this thread that are done, as far as they lie on top of the others."""
+    for count, at in (
+        (torch._C._len_torch_dispatch_stack, torch._C._get_dispatch_stack_at),
+        (torch._C._len_torch_function_stack, torch._C._get_function_stack_at),
+    ):
+        while (n := count()) and is_done(mode := at(n - 1)):
+            mode.__exit__(None, None, None)
 
 
 def unseen_operations() -> AbstractContextManager[Any]:

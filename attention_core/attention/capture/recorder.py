@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils.hooks import RemovableHandle
 
 from attention_core.attention.capture.layout import Order, SubAxis, all_items, joined, sizes_of, usual_order, with_note
 from attention_core.attention.capture.operations import is_plain
@@ -49,10 +51,15 @@ class _ModuleCall:
     has_attention: bool = False  # whether it ran an attention that belongs to no attention module inside it
 
 
+OPEN_STACKS: ContextVar[frozenset["ModuleStack"]] = ContextVar("open captures", default=frozenset())
+"""Those of the captures that this context, such as a task of asyncio, has opened or was started in."""
+
+
 class ModuleStack:
     """The modules whose forward the thread is in, outermost first, and where the innermost is."""
 
     def __init__(self) -> None:
+        self.is_open, self.thread = True, threading.get_ident()
         self.unseen: dict[str, str] = {}  # path -> class of attention modules inside which none was recorded
         self._n_attentions = 0
         self._stack: list[_ModuleCall] = []
@@ -60,6 +67,11 @@ class ModuleStack:
         self._paths: dict[nn.Module, str] = {}
         self._learned_root: nn.Module | None = None  # of whose parameters _learned are
         self._learned: frozenset[int] = frozenset()
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether what runs here and now is to be recorded: in the thread, and in a task, that opened the capture."""
+        return self.is_open and self.thread == threading.get_ident() and self in OPEN_STACKS.get()
 
     @property
     def modules(self) -> tuple[nn.Module, ...]:
@@ -140,14 +152,11 @@ class ModuleStack:
             self.unseen[path] = name
 
 
-@contextmanager
-def track_modules() -> Iterator[ModuleStack]:
-    """Keep track of the modules that this thread runs inside the block, by torch's own hooks on all modules."""
-    stack, thread = ModuleStack(), threading.get_ident()
+def track_modules(stack: ModuleStack) -> list[RemovableHandle]:
+    """Let a stack keep track of the modules that run, by torch's own hooks on all modules, which are returned."""
 
     def is_tracked() -> bool:
-        is_eager = not torch.compiler.is_dynamo_compiling() and threading.get_ident() == thread
-        return is_eager and not computes_gradients()
+        return not torch.compiler.is_dynamo_compiling() and stack.is_watching and not computes_gradients()
 
     def enter(module: nn.Module, arguments: tuple[Any, ...]) -> None:
         if is_tracked():
@@ -157,8 +166,7 @@ def track_modules() -> Iterator[ModuleStack]:
         if is_tracked():
             stack.leave(module)
 
-    with register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True):
-        yield stack
+    return [register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True)]
 
 
 Make = Callable[[Order], list[AttentionTrace]]

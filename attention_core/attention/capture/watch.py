@@ -1,19 +1,32 @@
 """Watches every call of torch's functions while a block runs; the package explains how."""
 
+from __future__ import annotations
+
 import inspect
+import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
 
-from attention_core.attention.capture.recorder import UNMET, Recorder, reason_to_skip, track_modules
+from attention_core.attention.capture.recorder import (
+    OPEN_STACKS,
+    UNMET,
+    ModuleStack,
+    Recorder,
+    reason_to_skip,
+    track_modules,
+)
 from attention_core.attention.capture.trace_builder import Items
 from attention_core.attention.capture.written_out import WrittenOut
-from attention_core.attention.inside_torch import COMPILER, FusedInputs, is_jit_tracing, is_transformed
+from attention_core.attention.inside_torch import COMPILER, FusedInputs, is_jit_tracing, is_transformed, pop_modes
 from attention_core.attention.recording import Recording
 from attention_core.concurrency import Lock
 
@@ -32,6 +45,8 @@ _SWITCH_LOCK = Lock("switches of torch")
 @contextmanager
 def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
     """Record every attention inside the block; outputs and random numbers are the same as without.
+
+    Other threads are left alone, and so are other tasks of asyncio, but those that the block starts.
 
     One item of each batch is recorded, or all. Each trace is in the recording as soon as its call returns, and stays if
     the block ends with an exception. Inside the block torch's fast path for nn.MultiheadAttention and
@@ -68,65 +83,119 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
 @contextmanager
 def capture_into(recording: Recording, item: Items = 0, *, written_out: bool = True) -> Iterator[None]:
     """Record the attention inside the block, as capture does; attention that is written out is optional."""
-    with _switches_off(), track_modules() as stack:
-        recorder = Recorder(recording, stack, item)
-        mode = WrittenOut(recorder)
+    watch = _Watch(Recorder(recording, ModuleStack(), item))
+    try:
+        watch.open(written_out)
+        yield
+    finally:
         try:
-            with mode if written_out else nullcontext(), _FunctionMode(recorder, mode):
-                yield
+            watch.close()
         finally:
-            recorder.update_note()
+            watch.close()  # once more, should Ctrl-C have come before it
 
 
-class _Switches:
-    """How many captures are open, in all threads, and what restores torch's switches when the last one is closed.
+class _Watch:
+    """A capture that is open: its modes on the stacks of its thread, and its hooks.
 
-    While one is open, torch's fast path for encoders is off, and compiled code runs as it is written: compilers refuse
-    a thread that is watched, and the operations inside compiled code cannot be seen.
+    Captures may be closed in any order, also in another thread: one that is closed records nothing, and its modes go as
+    soon as they lie on top of their thread's. While one is open, torch's fast path for encoders is off, and compiled
+    code runs as it is written: compilers refuse a thread that is watched, and the operations inside compiled code
+    cannot be seen.
     """
 
-    n_open = 0
-    restore = ExitStack()
+    opened: ClassVar[list[_Watch]] = []  # of all threads
+    restore = ExitStack()  # sets torch's switches back when the last one is closed
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder, self.stack = recorder, recorder.stack
+        self.hooks: list[RemovableHandle] = []
+
+    def open(self, written_out: bool) -> None:
+        with _uninterrupted():
+            with _SWITCH_LOCK:
+                if not self.opened:
+                    self._switch_off()
+                self.opened.append(self)
+            self.hooks += track_modules(self.stack)
+            mode = WrittenOut(self.recorder)
+            for each in (mode, _FunctionMode(self.recorder, mode))[not written_out :]:
+                each.__enter__()
+            OPEN_STACKS.set(OPEN_STACKS.get() | {self.stack})
+
+    def _switch_off(self) -> None:
+        fastpath = torch.backends.mha.get_fastpath_enabled()
+        self.restore.callback(torch.backends.mha.set_fastpath_enabled, fastpath)
+        torch.backends.mha.set_fastpath_enabled(False)
+        if COMPILER in sys.modules:
+            self.restore.enter_context(torch.compiler.set_stance("force_eager"))
+
+    def close(self) -> None:
+        """Close the capture, unless it is closed."""
+        with _uninterrupted():
+            self.stack.is_open = False
+            OPEN_STACKS.set(OPEN_STACKS.get() - {self.stack})
+            pop_modes(lambda mode: isinstance(mode, WrittenOut | _FunctionMode) and not mode.recorder.stack.is_open)
+            self.recorder.update_note()
+            with _SWITCH_LOCK:
+                self._leave()
+
+    def _leave(self) -> None:
+        for hook in self.hooks:
+            hook.remove()
+        if self in self.opened:
+            self.opened.remove(self)
+            if not self.opened:
+                self.restore.close()
+
+    @classmethod
+    def after_fork(cls) -> None:
+        """Leave what other threads had opened, of which a new process has none."""
+        global _SWITCH_LOCK
+        _SWITCH_LOCK = Lock("switches of torch")  # another thread may have held it
+        for watch in [watch for watch in cls.opened if watch.stack.thread != threading.get_ident()]:
+            watch.stack.is_open = False
+            watch._leave()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_Watch.after_fork)
 
 
 @contextmanager
-def _switches_off() -> Iterator[None]:
-    with _SWITCH_LOCK:
-        if _Switches.n_open == 0:
-            _Switches.restore.callback(
-                torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled()
-            )
-            torch.backends.mha.set_fastpath_enabled(False)
-            if COMPILER in sys.modules:
-                _Switches.restore.enter_context(torch.compiler.set_stance("force_eager"))
-        _Switches.n_open += 1
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of a block that it would leave half done."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    received: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
     try:
         yield
     finally:
-        with _SWITCH_LOCK:
-            _Switches.n_open -= 1
-            if _Switches.n_open == 0:
-                _Switches.restore.close()
+        signal.signal(signal.SIGINT, handler)
+        if received:
+            handler(*received[0])
 
 
 class _FunctionMode(TorchFunctionMode):
     def __init__(self, recorder: Recorder, written_out: WrittenOut) -> None:
         super().__init__()
-        self._recorder = recorder
+        self.recorder = recorder
         self._written_out = written_out
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch.compiler.is_dynamo_compiling():
+        if torch.compiler.is_dynamo_compiling() or not self.recorder.stack.is_watching:
             return func(*args, **kwargs)
         if is_jit_tracing():
-            self._recorder.note(NO_JIT_TRACING)
+            self.recorder.note(NO_JIT_TRACING)
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 return func(*args, **kwargs)
         if func is F.linear and len(args) > 1 and self._written_out.is_learned(args[1]):
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 result = func(*args, **kwargs)
-            with self._recorder.unwatched():
+            with self.recorder.unwatched():
                 self._written_out.remember_linear(args[0], result)
             return result
         if func is F.dropout or func is torch.dropout:
@@ -154,12 +223,12 @@ class _FunctionMode(TorchFunctionMode):
         arguments = call.arguments
         query, key, value = (arguments[name] for name in ("query", "key", "value"))
         if reason_to_skip(query):  # which the recorder notes
-            self._recorder.add_fused(query, key, value)
+            self.recorder.add_fused(query, key, value)
             return
-        with self._recorder.unwatched():
+        with self.recorder.unwatched():
             with torch.inference_mode(), FusedInputs() as fused:
                 _MULTI_HEAD(**{**arguments, "need_weights": False, "training": False})
-            self._recorder.add_fused(
+            self.recorder.add_fused(
                 **fused.inputs,
                 dropout_p=arguments["dropout_p"] if arguments["training"] else 0.0,
                 mechanism="multi-head attention",

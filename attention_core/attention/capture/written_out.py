@@ -36,7 +36,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
-        self._recorder = recorder
+        self.recorder = recorder
         self._origins = inside_torch.StorageMap[provenance.Provenance]()
         self.outputs = Outputs(recorder)
         self.sources = Sources(self.is_learned)
@@ -72,6 +72,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if not self.recorder.stack.is_watching:
+            return func(*args, **kwargs)
         if torch.is_inference_mode_enabled() and operations.is_composite(func):
             with self:
                 result = func.decompose(*args, **kwargs)
@@ -85,7 +87,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 raise
             result = func(*converted, **kwargs)
         if not operations.is_view(func) and not inside_torch.computes_gradients():
-            with self._recorder.unwatched():
+            with self.recorder.unwatched():
                 self._follow(func, args, kwargs, result)
         return result
 
@@ -93,9 +95,9 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         """Record a call of fused attention that gave this context, and follow that."""
         arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
         sides = self.sources.sides(arguments["query"], arguments["key"])
-        recorded = self._recorder.add_fused(*args, **kwargs, sides=sides)
+        recorded = self.recorder.add_fused(*args, **kwargs, sides=sides)
         if recorded is not None and operations.is_plain(context):
-            with self._recorder.unwatched():
+            with self.recorder.unwatched():
                 self.outputs.follow(context, [Output(recorded, Block.covering(Layout.of(context)))])
 
     def mix(self, weights: Any, result: Tensor) -> None:
@@ -114,7 +116,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         """Return whether a tensor is a parameter, or a view of one of the model's."""
         is_parameter = isinstance(tensor, nn.Parameter)
         return is_parameter or (
-            operations.is_plain(tensor) and inside_torch.storage_of(tensor) in self._recorder.stack.learned
+            operations.is_plain(tensor) and inside_torch.storage_of(tensor) in self.recorder.stack.learned
         )
 
     def remember_linear(self, layer_input: Any, result: Any) -> None:
@@ -150,7 +152,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 scores, before = self._origin_of(args[0]), Layout.of(args[0])
                 softmax = provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before)
                 self._origins.put(result, softmax)
-                self._recorder.open_softmax(softmax)
+                self.recorder.open_softmax(softmax)
         elif func in operations.STEPS:
             self._elementwise(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
@@ -164,13 +166,13 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._unknown(func, args, result)
 
     def _flex(self, args: Any, kwargs: Any, context: Tensor) -> None:
-        builder, n_items = self._recorder.builder, self._recorder.stack.n_items
+        builder, n_items = self.recorder.builder, self.recorder.stack.n_items
 
         def make(order: Order) -> list[AttentionTrace]:
             slices = builder.slices(order, n_items)
             return [flex_trace(builder, batch_slice, context, *args, **kwargs) for batch_slice in slices]
 
-        self._recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
+        self.recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
 
     def _elementwise(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember what is done number by number: one more step, or values that are weighed."""
@@ -219,7 +221,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         """Note that weights of all softmaxes but the first go on in that one's, as in a difference of two."""
         firsts = (provenance.steps_to(self._origin_of(arg))[1] for arg in args)
         for softmax in [first for first in firsts if isinstance(first, provenance.Softmax)][1:]:
-            self._recorder.meet(softmax)
+            self.recorder.meet(softmax)
 
     def _weights_and_values(self, args: Any, result: Tensor) -> tuple[Tensor, Tensor] | None:
         """Return weights (..., m, 1) and values (..., m, d) among the factors of a product, number by number."""
@@ -311,26 +313,26 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             left = base_weights
         if not isinstance(first, provenance.Softmax):
             return False
-        stack = self._recorder.stack
+        stack = self.recorder.stack
         is_one_query = stack.is_in_attention and len(left) == stack.n_items  # an item; of a convolution there are many
         if first.is_over_options and (is_parameter or (left.shape[1] == 1 and not is_one_query)):
-            self._recorder.leave_out(first, OPTIONS)
+            self.recorder.leave_out(first, OPTIONS)
             return False
-        weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
+        weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self.recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             _, dimensions = provenance.summed_dimensions(steps, first, left)
             if dimensions == [[first.dimension + 1]] and first.dimension == len(first.layout.shape) - 2:
-                self._recorder.leave_out(first, OVER_QUERIES)
+                self.recorder.leave_out(first, OVER_QUERIES)
             return False
-        self._recorder.meet(first)
+        self.recorder.meet(first)
         usual = layout.usual_order(n_items)
 
         def make(order: Order) -> list[AttentionTrace]:
-            return weighted_sum.traces(order, self._recorder.builder, n_items, order is not usual)
+            return weighted_sum.traces(order, self.recorder.builder, n_items, order is not usual)
 
         product = provenance.steps_to(first.scores)[1]
         sides = self.sources.sides(product.left, product.right) if isinstance(product, provenance.Product) else Sides()
-        if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded, sides):
+        if recorded := self.recorder.add(make, left, usual, weighted_sum.is_folded, sides):
             self.outputs.follow(out, [Output(recorded, layout.context())])
         return True
 
