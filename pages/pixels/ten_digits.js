@@ -1,4 +1,4 @@
-// Ten digits twice: the ink that their pixels have taken, and what is read; above as learned, below with every weight equal. The
+// Ten digits as they are drawn, and twice: the ink that their pixels have taken, and what is read; above as learned, below with every weight equal. The
 // lower row begins like the upper one, and loses its ink digit by digit. A click takes a digit along.
 import { create, isNew, make, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
@@ -20,9 +20,17 @@ class TenDigits {
     this.note.textContent = data.note;
     this.foot.style.display = data.note ? "" : "none";
     this.rows.replaceChildren();
+    if (data.drawn.length) this.buildDrawn(data.drawn);
     data.rows.forEach((row, index) => this.build(row, index === 1 ? data.rows[0] : null));
     if (!played.has(this.form)) this.play();
     played.add(this.form);
+  }
+
+  buildDrawn(pictures) {
+    const section = make(this.rows, "section", "drawn");
+    make(section, "h3", "", "Drawn");
+    const tiles = make(section, "div", "tiles");
+    pictures.forEach((src) => make(tiles, "span", "mixture").append(create("img", { src, alt: "" })));
   }
 
   build({ title, pictures, digits, figure }, before) {

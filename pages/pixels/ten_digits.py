@@ -26,10 +26,7 @@ from ui.state import component_message
 from ui.try_this import TryThis, is_answered
 
 KEY = "pixels_ten"
-NOTE, HINT = (
-    "A picture shows how much ink its pixels take; with equal weights all take the same.",
-    " Click one to see how.",
-)
+HINT = " Click one to see how."
 WITHOUT_ATTENTION = "Equal weights lose where the ink lies; with no attention at all it stays in its place."
 _read_many = by_model(ask_many)
 _ten_digits = component("ten_digits", folder="pages/pixels")
@@ -48,18 +45,21 @@ def draw_ten_digits() -> None:
             screen.IS_EVEN.value = is_even is True
 
     rows = [
-        _row("What the pixels take, weights as learned", learned),
-        _row(f"What they take, every weight {screen.equal_weight()}", equal),
+        _row("Ink that its pixels take, weights as learned", learned),
+        _row(f"Ink that they take, every weight {screen.equal_weight()}", equal),
     ]
     accuracy = screen.control_accuracy()
     if is_answered(screen.NAME) and accuracy is not None:
         rows.append(_row("Another network: no pixel looks at another", _read_alone(presets)))
         rows[-1]["figure"] = f"{accuracy:.0%} of 10,000 new digits read"
     has_control = len(rows) > 2
+    equal_digits = [digit for _, digit in equal]
     data = {
-        "claim": WITHOUT_ATTENTION if has_control else describe_equal([digit for _, digit in equal]),
+        "claim": WITHOUT_ATTENTION if has_control else describe_equal(equal_digits),
+        "drawn": [] if has_control else [_picture(to_array(_image(label))) for label in presets],  # as the control sees
         "rows": rows,
-        "note": "" if has_control else NOTE + HINT * (not LECTURE.value),  # whose first screen has no scene
+        # a lecture's first screen has no scene
+        "note": "" if has_control else describe_grey(equal_digits) + HINT * (not LECTURE.value),
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
@@ -102,6 +102,14 @@ def describe_equal(digits: Sequence[int]) -> str:
     exception = next(((drawn, digit) for drawn, digit in enumerate(digits) if digit != common), None)
     text = f"With every weight {screen.equal_weight()}, {n} of these 10 digits become {_article(common)}"
     return f"{text}, and the {exception[0]} {_article(exception[1])}." if exception and n == 9 else f"{text}."
+
+
+def describe_grey(digits: Sequence[int]) -> str:
+    """Say why equal weights make one digit of nearly all: these are read."""
+    common = Counter(digits).most_common(1)[0][0]
+    return (
+        f"Equal weights make an even grey of any drawing. The network never learned from one: its {common} is a habit."
+    )
 
 
 def _article(digit: int) -> str:

@@ -18,6 +18,9 @@ from ui.take_along import take_along
 MAP_WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
 
 
+FADED_INK = 0.45  # of its darkness, under a map: pink is seen on it
+
+
 class PresentLook(NamedTuple):
     """A drawing as it is read now, and the look that is shown, from 0."""
 
@@ -54,4 +57,6 @@ def draw_present_map(present: PresentLook, key: str, hint: str = "", **choice: A
     """Draw where the present look goes, over the drawing, in the colours of all looks."""
     maps, alt = maps_of(present.drawing.reading), f"The chosen look: where it goes, over the drawing{hint}"
     canvas, high = present.drawing.canvas, float(maps.max())
-    draw_map(maps[present.look], canvas, key, alt, size=MAP_WIDTH, high=high, **choice)
+    paper = np.median(canvas, (0, 1))
+    faded = (paper + FADED_INK * (canvas - paper)).astype(np.uint8)
+    draw_map(maps[present.look], faded, key, alt, size=MAP_WIDTH, high=high, **choice)

@@ -301,7 +301,7 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
       const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads ${other.length < whole.length ? "only " : ""}**“${other}”**` : "";
-      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**, where it is pink${evenly}.` : ""}`;
+      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**: pink marks where it looked${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
@@ -344,7 +344,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   // How much of the picture is hidden where no weight is.
-  get veil() { return 0.3; }
+  get veil() { return this.isRow ? 0.55 : 0.3; }
 
   lightCell(_, { x, y, w, h }, share) {
     const { pen, layout: { tones } } = this;

@@ -1,7 +1,9 @@
 """Can it say what is drawn? A sentence about the drawing, and the look before each of its words."""
 
 import html
+from collections.abc import Collection
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +22,11 @@ from pages.ask.inputs import WALK
 from ui.canvas import CUSTOM, columns_beside_pad
 from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
+from ui.lecture.mode import LECTURE
 from ui.state import Field, single_choice, slugs
 
 CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
+END = "end"
 ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
 MAX_NAMED, LEAST_RIVAL = 3, 0.01
@@ -59,18 +63,25 @@ def answer(scene: DescribedScene) -> str:
 
 def draw(scene: DescribedScene) -> None:
     """Draw the look of the present word, and the looks of all words."""
-    caption, labels = scene.caption, list(scene.caption.trace.story.query_axis.labels)
+    caption, labels = scene.caption, _labels(scene.caption)
+    named = [token for token, label in enumerate(labels) if label in DIGITS]
     with scene.beside:
-        last = len(labels) - 1
-        index = WALK.draw(labels, [0, *(token for token, label in enumerate(labels) if label in DIGITS), last])
+        index = WALK.draw(labels, [0, *named[:1], len(labels) - 1])
         map_column, strip_column = st.columns([1, 1.5], gap="medium")
         with map_column:
             _draw_glimpse(scene, index, labels[index])
         with strip_column:
-            _draw_strip(caption, scene.drawing.canvas, labels, index)
+            tokens = named if LECTURE.value and named else range(len(labels))  # a hall sees where it names a digit
+            _draw_strip(caption, scene.drawing.canvas, labels, index, tokens)
             with st.container(key="desk_told"):
                 n_digits = len(scene.drawing.digits)
                 st.caption(f"{_accuracy_note(scene.captioner, n_digits)}\n\n{_training_note()}".strip())
+
+
+def _labels(caption: Caption) -> list[str]:
+    """Return what each look says, with "an" before a vowel."""
+    labels = caption.trace.story.query_axis.labels
+    return ["an" if label == "a" and after[0] in "aeiou" else label for label, after in pairwise([*labels, END])]
 
 
 def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
@@ -90,8 +101,8 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
     st.markdown(f"Then it says **{label}** ({percent(float(probabilities[best[0]]))}){rivals}.")
 
 
-def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: int) -> None:
-    """Draw the maps of all looks, each under its word."""
+def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: int, tokens: Collection[int]) -> None:
+    """Draw the maps of all looks, each under its word; on the page those of these tokens."""
     grid = caption.trace.story.key_axis.picture_grid
     maps = to_array(caption.trace.weights())[:, :-1].reshape(-1, *grid)
     shades = np.stack([weights / strongest_weight(weights.size, float(weights.max())) for weights in maps])
@@ -102,8 +113,10 @@ def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: 
     figures = (
         f'<figure{" class=chosen" * (token == index)}>{name}<div style="background-image:{layer}"></div></figure>'
         for token, (name, layer) in enumerate(zip(map(html.escape, labels), layers, strict=True))
+        if token in tokens
     )
-    st.html(f'<div class="strip" role="img" aria-label="{alt}">{"".join(figures)}</div>')
+    few = " few" * (len(tokens) < len(labels))
+    st.html(f'<div class="strip{few}" role="img" aria-label="{alt}">{"".join(figures)}</div>')
 
 
 def _accuracy_note(captioner: str, n_digits: int) -> str:

@@ -67,7 +67,7 @@ def answer(training: Training) -> str:
 def draw(training: Training) -> None:
     """Draw what all ink takes from, before the training and at the moment."""
     image = training.reading.image
-    titles = "Before training, at random", "At this moment of the training"
+    titles = "Before training, at random", "At this moment"
     for column, title, trace in zip(training.beside.columns(2, gap="large"), titles, training.traces[:2], strict=True):
         with column:
             st.markdown(f"**{title}**: where ink looks")
@@ -96,7 +96,7 @@ def _describe_score_sources(name: str, snapshots: Mapping[str, Tensor], moment: 
         _describe_larger_share(sum(share for sources, share in shares.items() if sources[side] == readout.INK))
         for side in (0, 1)
     )
-    return f"After training Q, what a pixel looks for, is {query_source}; K, what it offers, {key_source}."
+    return f"After training Q is {query_source}, K {key_source}."
 
 
 def _describe_larger_share(ink: float) -> str:

@@ -35,8 +35,8 @@ def answer(cards: dict[str, Any]) -> str:
     )
     verdict = compare_accuracies(f"{control / 100}", f"{attention / 100}", are_errors=True)
     return (
-        f"The fair control of *ink and position*, A = I with almost as many parameters, is {verdict}: of 10,000 test "
-        f"digits it misreads {control:.0f} on average, attention {attention:.0f}."
+        f"Of 10,000 test digits *ink and position* misreads {attention:.0f} on average; its fair control, A = I, is "
+        f"{verdict}: {control:.0f}."
     )
 
 

@@ -24,10 +24,9 @@ def answer(present: PresentLook) -> str:
     """Say what is said after the look that is shown."""
     probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
-    place = (
-        "Where it is pink; then it says **end**" if label == CLASSES[END] else f"On the **{label}**, which it then says"
-    )
-    return f"{place} ({certainty} sure)."
+    if label == CLASSES[END]:
+        return f"It finds no digit that is not read yet: it says **end** ({certainty} sure)."
+    return f"Where it is pink, it reads **{label}** ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:
@@ -37,7 +36,9 @@ def draw(present: PresentLook) -> None:
         draw_present_map(present, "read_film")
         n_keys, high = present.drawing.reading.trace.n_keys, float(maps_of(present.drawing.reading).max())
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
-        strongest = f"{percent(strongest_weight(n_keys, high))} of the weight (all equal: {percent(1 / n_keys)})"
+        strongest = (
+            f"{percent(strongest_weight(n_keys, high))} of the weight, in every look (all equal: {percent(1 / n_keys)})"
+        )
         st.html(f'<p class="glow">0 {bar} {strongest}</p>')
         _draw_test_figures()
     with bars_column:
