@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,17 +71,6 @@ def embed(texts: Sequence[str], width: int = WIDTH) -> Tensor:
 def shared_runs(first: str, second: str) -> list[str]:
     """Return the runs that two texts have in common, the longest first: what their cosine rests on."""
     return sorted(ngrams(first).keys() & ngrams(second).keys(), key=lambda run: (-len(run), run))
-
-
-def shared_letters(text: str, second: str) -> list[tuple[str, bool]]:
-    """Return a text in pieces, each with whether its letters are in a run that the other text has too."""
-    shared = [False] * len(text)
-    for run in shared_runs(text, second):
-        n_letters, pattern = len(run.strip("_")), run.replace("_", r"\b")
-        for match in re.finditer(f"(?={pattern})", text, re.IGNORECASE):
-            shared[match.start() : match.start() + n_letters] = [True] * n_letters
-    pieces = groupby(zip(text, shared, strict=True), itemgetter(1))
-    return [("".join(letter for letter, _ in piece), is_shared) for is_shared, piece in pieces]
 
 
 MAX_TOKENS = 256  # pieces of a text that are read for its meaning, as the encoder was made for

@@ -18,7 +18,7 @@ from ui.try_this import TryThis, is_answered, try_this
 
 QUERY_BOX = "lookup_asked"
 BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
-MAX_COMPARED = 24  # letters of a query and a key that are short
+MAX_RUNS = 3  # of letters that a query shares with a key, which are named
 MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
 
 
@@ -102,33 +102,15 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     def outcome() -> tuple[int, str]:
         option = best_by[next_by]
         sentence = f"By {next_by} it finds *{names[option]}*; by {present_by}, *{names[best_by[present_by]]}*."
-        if next_by == "spelling":
-            sentence += _describe_runs(
-                text[:60], [request.records.keys[key][:40] for key in rankings_by[next_by][asked]]
-            )
+        runs = core.shared_runs(text, request.records.keys[rankings_by[next_by][asked][0]])
+        if next_by == "spelling" and runs:
+            sentence += f" Letters in common: {', '.join(error_markdown(run.strip('_')) for run in runs[:MAX_RUNS])}."
         return option, sentence
 
-    question = f"Now compare by {next_by} only. What does *{error_markdown(text[:60])}* find?"
+    question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"
 
     def act() -> None:
         BY.value, QUERY.value = next_by, asked
         EDITS.reset()
 
     try_this(NAME, TryThis(f"compare by {next_by}", question, names, act, outcome, "lookup_scene"))
-
-
-def _describe_runs(text: str, ranked_keys: list[str]) -> str:
-    """Return which runs of letters a text shares with the best key, and with the second where both are short."""
-    keys = [key for number, key in enumerate(ranked_keys[:2]) if not number or len(text + key) <= MAX_COMPARED]
-    shared_runs = {key: runs for key in keys if (runs := core.shared_runs(text, key))}
-    if not shared_runs:
-        return ""
-    pairs = "; ".join(f"{_mark_shared(text, key)}, {_mark_shared(key, text)}" for key in shared_runs)
-    has_border = any("_" in run for runs in shared_runs.values() for run in runs)
-    return f" Runs of letters in common: {pairs}.{' Where a word begins or ends counts, too.' * has_border}"
-
-
-def _mark_shared(text: str, compared_text: str) -> str:
-    """Return Markdown for a text, bold where it shares letters with the compared one."""
-    pieces = ((error_markdown(piece), is_shared) for piece, is_shared in core.shared_letters(text, compared_text))
-    return "".join(f"**{piece}**" if is_shared else piece for piece, is_shared in pieces)

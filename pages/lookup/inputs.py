@@ -5,7 +5,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention_core import AttentionTrace
-from attention_core.attention.wording import percent
 from attention_core.inference.soft_lookup import Encoder, soft_lookup
 from pages.lookup import first_screen as screen
 from pages.lookup import table
@@ -42,9 +41,9 @@ class LookUp(NamedTuple):
 
     def describe_answer(self) -> str:
         """Say which key the query finds, in Markdown."""
-        weight = float(self.trace.weights()[self.query].max())
-        key = f"**{literal(self.request.records.keys[self.heaviest], 60)}**: {percent(weight)} of the attention"
-        return f"{literal(self.text, 60)} finds {key if weight else 'nothing, every record is cut'}."
+        key = f"**{literal(self.request.records.keys[self.heaviest], 60)}**"
+        is_cut = not self.trace.weights()[self.query].any()
+        return f"{literal(self.text, 60)} finds {'nothing, every record is cut' if is_cut else key}."
 
 
 def look_up(request: table.LookupRequest, query: int) -> LookUp:

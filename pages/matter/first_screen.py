@@ -45,8 +45,8 @@ def why_it_moves(text: str, position: int) -> str:
     if not turned:
         return "It acts through its neighbours: their vectors have read it."
     if all(turned.values()):
-        return f"It ends the negation: without it, “{names}” is negated, too, and those vectors turn round."
-    return f"It negates “{names}”: their vectors turn round before attention weighs them."
+        return f"It ends the negation: without it, “{names}” is negated, too."
+    return f"It negates “{names}” before attention weighs them."
 
 
 def compare_weight_and_effect(judgement: Judgement) -> str:
@@ -61,16 +61,16 @@ def compare_weight_and_effect(judgement: Judgement) -> str:
     against = core.against_the_answer(weights, changes, judgement.learned_verdict().positive)
     if heaviest == decisive and against is not None:
         return (
-            f"**{names[against]}** has {percent(weights[against])} of the weight and pushes the **other** way: "
-            f"delete it, and the network is surer by {_points(changes[against])}."
+            f"**Yes**, but **{names[against]}**, with {percent(weights[against])} of the weight, pushes the **other** "
+            f"way: delete it, and the network is surer by {_points(changes[against])}."
         )
     if heaviest == decisive:
         return (
-            f"**{names[heaviest]}** has most of the weight, {percent(weights[heaviest])}, and moves the answer most: "
-            f"by **{_points(changes[heaviest])}**, if it is deleted."
+            f"**Yes.** **{names[heaviest]}** has most of the weight, {percent(weights[heaviest])}, and moves the "
+            f"answer most: by **{_points(changes[heaviest])}**, if it is deleted."
         )
     return (
-        f"**{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
+        f"**No.** **{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
         f"**{_points(changes[heaviest])}**. Delete **{names[decisive]}**, which has {percent(weights[decisive])}: by "
         f"**{_points(changes[decisive])}**. {why_it_moves(text, decisive)}"
     )
@@ -116,7 +116,8 @@ def surprise() -> TryThis:
         moves, name = f"moves the answer by {_points(changes[decisive])}", names[decisive]
         return options.index(decisive), (
             f"**{name[:1].upper()}{name[1:]}** {moves}, with {percent(weights[decisive])} of the weight; "
-            f"{names[heaviest]}, with {percent(weights[heaviest])}, by {_points(changes[heaviest])}."
+            f"{names[heaviest]}, with {percent(weights[heaviest])}, by {_points(changes[heaviest])}. The heaviest "
+            f"{'decides' if heaviest == decisive else 'does not decide'}."
         )
 
     question = (

@@ -98,7 +98,8 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
     """Draw how many sentences each network judges right; `called` names them."""
-    accuracies, colours = [accuracy_of(name) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
+    # as they are written, so that equal numbers have equal bars
+    accuracies, colours = [round(accuracy_of(name), 2) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
     alt = f"Right of 925 sentences: {', '.join(called.values())}"
     note_picture(lambda: bar_table([*called.values()], {"right": accuracies}, colours[:1]), alt)
     rows = bar_rows(zip(called.values(), accuracies, colours, strict=True))

@@ -87,7 +87,7 @@ class JudgedScene extends SceneView {
     if (this.isChanged()) return super.captionOf("says");
     if (data.isAwaited) {
       const [weights] = data.weights, heaviest = quoted(data.keys[weights.indexOf(Math.max(...weights))]);
-      return `Out of that mixture comes ${saidOf(this.answer())}. **${heaviest}** has the most weight. Does it decide?`;
+      return `Out of that mixture comes ${saidOf(this.answer())}. **${heaviest}** has the most weight.${data.covered ? "" : " Whether it decides, **Try this** shows."}`;
     }
     return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
   }

@@ -3,14 +3,13 @@
 // says `computed`; what it has not, null, comes from Python. `scene` in the data is what scene.js reads.
 import { arrayOf, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
-import { HIGHEST, LOWEST, middleOf, mix, percentsOf, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { HIGHEST, LOWEST, middleOf, mix, percentsOfRow, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/view/scene.js";
 import { HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
 const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
-const EQUAL = 1e-6;  // percents that differ by less are written alike
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
 const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
@@ -29,17 +28,6 @@ const scaledTogether = ({ queries, keys, values }) => {
   if (!isFlat({ queries, keys, values })) return { queries: scaled(queries), keys: scaled(keys), values: scaled(values) };
   const longest = lengthOf([...queries, ...keys]);
   return { queries: scaled(queries, longest), keys: scaled(keys, longest), values: scaled(values, lengthOf(values)) };
-};
-
-const percentOf = (whole, weight) => (whole === 100 && weight < 1 - EQUAL ? ">99%" : `${whole || "<1"}%`);
-
-// Weights of a row in whole percents that add up to 100, by their largest remainders; equal weights stay equal.
-const percentsOfRow = (weights) => {
-  const texts = percentsOf(weights), shares = weights.map((weight, at) => (/^\d+%$/.test(texts[at]) ? 100 * weight : 0)), whole = shares.map((share) => Math.floor(share + EQUAL));
-  const remainder = (at) => shares[at] - whole[at], order = [...shares.keys()].sort((a, b) => remainder(b) - remainder(a));
-  const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0), nRaised = Math.round(sumOf(shares)) - sumOf(whole), raised = order.slice(0, nRaised);
-  if (raised.some((at) => order.slice(nRaised).some((other) => Math.abs(shares[at] - shares[other]) < EQUAL))) return texts;
-  return texts.map((text, at) => (shares[at] > 0 ? percentOf(whole[at] + raised.includes(at), weights[at]) : text));
 };
 
 // The next of 1, 2, 5, 10, 20, ... that is not below: a scale that seldom jumps while scores move.

@@ -146,7 +146,7 @@ export class SceneView extends ScenePlayer {
 
   buildSwitch() {
     const { weights, equal } = this.data, [without, attention] = this.switchTitles, choices = [];
-    if (this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
+    if (without && this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
     if (weights) choices.push([attention, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
     if (this.data.isEdited) choices.push([this.resetTitle, () => false, () => this.reset()]);

@@ -5,6 +5,7 @@ import { ABOVE_ZERO, BELOW_ZERO, PINK, ROLE_COLOURS } from "./colours.js";
 
 export const LOWEST = 0.08;  // of a column's length
 export const HIGHEST = 0.94;
+const EQUAL = 1e-6;  // percents that differ by less are written alike
 const TICKS = 5, PATH_POINTS = 24, LEAST_TAKEN = 0.01;
 
 export const mix = (from, to, share) => from + (to - from) * share;
@@ -41,6 +42,17 @@ export const percentsOf = (weights) => {
   const positive = weights.filter((weight) => weight > 0), isEven = positive.length > 1 && Math.max(...positive) - Math.min(...positive) < 1e-4;
   if (isEven) return weights.map((weight) => (weight > 0 ? `1/${positive.length}` : "0%"));
   return weights.map(asPercent);
+};
+
+const percentOf = (whole, weight) => (whole === 100 && weight < 1 - EQUAL ? ">99%" : `${whole || "<1"}%`);
+
+// Weights of a row in whole percents that add up to 100, by their largest remainders; equal weights stay equal.
+export const percentsOfRow = (weights) => {
+  const texts = percentsOf(weights), shares = weights.map((weight, at) => (/^\d+%$/.test(texts[at]) ? 100 * weight : 0)), whole = shares.map((share) => Math.floor(share + EQUAL));
+  const remainder = (at) => shares[at] - whole[at], order = [...shares.keys()].sort((a, b) => remainder(b) - remainder(a));
+  const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0), nRaised = Math.round(sumOf(shares)) - sumOf(whole), raised = order.slice(0, nRaised);
+  if (raised.some((at) => order.slice(nRaised).some((other) => Math.abs(shares[at] - shares[other]) < EQUAL))) return texts;
+  return texts.map((text, at) => (shares[at] > 0 ? percentOf(whole[at] + raised.includes(at), weights[at]) : text));
 };
 
 // A number of any size in few characters.

@@ -1,7 +1,7 @@
 // A scene of records: rows of a key and a value that are texts. Each value lies in the box as high as its weight, and what is
 // alike of them adds up. Before attention comes a dictionary, which finds what is spelled exactly as the query.
-import { asPercent, clamp, make } from "./prelude.js";
-import { SceneDrawing } from "./scene_drawing.js";
+import { clamp, make } from "./prelude.js";
+import { percentsOfRow, SceneDrawing } from "./scene_drawing.js";
 import { NARROW, SceneLayout } from "./scene_layout.js";
 import { placeWord, SceneView } from "./scene.js";
 
@@ -137,13 +137,13 @@ export class TableScene extends SceneView {
   constructor(root) {
     super(root);
     root.classList.add("table");
-    Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["a dictionary", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
+    Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
   // A guess is about another comparison.
   get standsCovered() { return true; }
 
-  hasStep(name) { return name !== "vector" && name !== "erase"; }
+  hasStep(name) { return !["vector", "evenly", "erase"].includes(name); }
 
   build() {
     this.values = [];
@@ -169,9 +169,12 @@ export class TableScene extends SceneView {
   answer() {
     const shares = new Map();
     this.weights.forEach((weight, index) => { const text = this.data.values[index]; shares.set(text, (shares.get(text) ?? 0) + weight); });
-    const [best, ...others] = [...shares].sort(([, a], [, b]) => b - a).slice(0, N_ANSWERS).filter(([, share]) => share >= LEAST_SHARE);
-    return best ? { word: best[0], probability: best[1], odds: [best, ...others].map(([text, share]) => `${asPercent(share)} ${text}`) } : null;
+    const texts = percentsOfRow([...shares.values()]), rows = [...shares].map(([text, share], at) => ({ text, share, says: texts[at] }));
+    const [best, ...others] = rows.sort((a, b) => b.share - a.share).slice(0, N_ANSWERS).filter(({ share }) => share >= LEAST_SHARE);
+    return best ? { word: best.text, probability: best.share, likely: best.says, odds: [best, ...others].map(({ text, says }) => `${says} ${text}`) } : null;
   }
+
+  percentsOf(weights) { return percentsOfRow(weights); }
 
   captionOf(step) {
     const { data, state } = this, { row, progress, isEven, answer } = state, text = `“${cutText(data.queries[row])}”`;
@@ -185,10 +188,10 @@ export class TableScene extends SceneView {
     if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
     if (step !== "says" || this.local || state.isChanged || state.cut.length) return super.captionOf(step);
     if (answer.probability < 0.5) {
-      return `Out comes a mixture: **${cutText(answer.word)}**, but only ${asPercent(answer.probability)}, beside ${new Set(data.values).size - 1} others.`;
+      return `Out comes a mixture: **${cutText(answer.word)}**, but only ${answer.likely}, beside ${new Set(data.values).size - 1} others.`;
     }
-    const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]), likely = asPercent(answer.probability);
+    const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]);
     const fits = data.exact[row] === null ? `No key is exactly ${text}, but **${key}** fits best` : `${text} fits **${key}** best`;
-    return `${fits}: out comes **${cutText(answer.word)}** (${likely}).${this.isCovered ? "" : ` Now pull “${key}” to the left, or cross it out by a click.`}`;
+    return `${fits}: out comes **${cutText(answer.word)}** (${answer.likely}).${this.isCovered ? "" : ` Now pull “${key}” to the left, or cross it out by a click.`}`;
   }
 }

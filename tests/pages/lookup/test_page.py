@@ -155,7 +155,7 @@ def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
     page = visit("lookup", by="spelling", table="eight-words")
     assert page.button(key="lookup_try").label == "**Try this**: compare by meaning"
     page.button(key="lookup_try").click().run()
-    assert "compare by meaning only" in page.segmented_control(key="lookup_try_guess").label
+    assert "By meaning alone" in page.segmented_control(key="lookup_try_guess").label
     page.segmented_control(key="lookup_try_guess").set_value(0).run()
     assert "By meaning it finds *car*; by spelling, *money*." in text_of(page) + page.success[0].value
     assert found(page)[0] == "car"
@@ -175,7 +175,7 @@ def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
     open_question(page, "words")
     assert "Each of the first 200 words is a key" in text_of(take(page, "Papers"))
     page.session_state["lecture"] = True
-    assert "`Why did the automobile break down?` Most weight" in text_of(take(page, "Eight words"))
+    assert "`Which vehicle broke down?` Most weight" in text_of(take(page, "Eight words"))
     page.session_state["lecture"] = False
     assert "Every word is a key" in text_of(take(page, "Phone book"))
     set_fields(page, records="?! = 1")
@@ -190,7 +190,7 @@ def test_words_of_a_text_are_weighed_or_it_is_told_which_are_not(page):
 def test_try_this_asks_a_query_that_finds_something_else_the_other_way_or_is_not_offered(page):
     page.text_input(key="lookup_asked").set_value("garage").run()
     page.button(key="lookup_try").click().run()
-    assert "What does *automobile* find?" in page.segmented_control(key="lookup_try_guess").label
+    assert "which key is nearest to *automobile*?" in page.segmented_control(key="lookup_try_guess").label
     page.segmented_control(key="lookup_try_guess").set_value(0).run()
     assert "By spelling it finds *money*; by meaning, *car*." in text_of(page) + page.info[0].value
     assert drawn(page)["queries"][drawn(page)["query"]] == "automobile"
@@ -204,7 +204,7 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
-    assert "Runs of letters in common: auto**mo**bile, **mo**ney; automobil**e**, garag**e**." in page.success[0].value
+    assert page.success[0].value.endswith("Letters in common: mo.")
     assert found(page)[0] == "money"
 
 
@@ -214,7 +214,7 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
     page.select_slider(key="lookup_temperature").set_value(0.3).run()
     open_question(page, "records")
     page.text_area(key="lookup_records").set_value("Some Body = 555-0001\nElse\t555-0002").run()
-    assert re.search(r"`Somebody` finds \*\*`Some Body`\*\*: [\d.]+% of the attention", text_of(page))
+    assert "`Somebody` finds **`Some Body`**." in text_of(page)
     assert "555-0001" in drawn(page)["values"]
     open_question(page, "")
     open_page(page, OTHER)
@@ -284,11 +284,11 @@ def test_words_of_a_link_are_no_markdown(app):
 
 def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
     assert found(take(page, "Ask a text"))[0] == "On Monday the old car would not start."
-    assert "`[CLS]` `why` `did`" in text_of(open_question(page, "vector")), "its pieces are shown"
+    assert "`[CLS]` `which` `vehicle`" in text_of(open_question(page, "vector")), "its pieces are shown"
     page.segmented_control(key="lookup_by").set_value("spelling").run()
-    assert "`_br`" in text_of(page), "so are the letters that it shares"
+    assert "`_w`" in text_of(page), "so are the letters that it shares"
     open_question(page, "")
-    assert found(page)[0].startswith("In the evening they baked bread")
+    assert found(page)[0].startswith("It cost ninety euros")
 
 
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
@@ -296,7 +296,7 @@ def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page,
     take(page, "Ask a text")
     assert "MiniLM is not here" in text_of(page)
     assert not page.error
-    assert "baked bread" in found(page)[0]
+    assert "ninety euros" in found(page)[0]
 
 
 def test_what_came_of_a_guess_goes_with_the_query_that_it_was_about(page):

@@ -69,7 +69,10 @@ def test_every_preset_is_judged_and_told_to_a_second_network(page):
 
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
-    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in drawn(page)["compared"]
+    assert (
+        "**No.** **“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**"
+        in drawn(page)["compared"]
+    )
     assert "Delete **“Not”**, which has 3%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
     assert r"attention hardly helps here; of “Not bad at all\.” they say *positive 84%* and *" in text_of(page)
@@ -96,6 +99,7 @@ def test_what_is_said_of_words_agrees_with_what_is_drawn(page, text):
     moves = [abs(change) for change in scene["ifRemoved"]]
     heavy, mover = weights.index(max(weights)), moves.index(max(moves))
     if heavy == mover:
+        assert told.startswith("**Yes")
         assert re.search(r"moves the answer most: by \*\*|pushes the \*\*other\*\* way", told)
         assert f"**“{words[heavy]}”** has" in told or "pushes" in told
     else:
