@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -128,6 +128,12 @@ class Window:
             is_used = False
         if not is_used:
             return None
+        return self._measure(before, self.page.evaluate("window.paint.event"))
+
+    def do(self, act: Callable[[], object]) -> Painting:
+        """Do what has an event of pointer or keys, or one that sets `paint.event` itself."""
+        before = processor_seconds(self._server)
+        act()
         return self._measure(before, self.page.evaluate("window.paint.event"))
 
     def _measure(self, processor: float, since: float) -> Painting:

@@ -58,7 +58,8 @@ def _small(content: bytes) -> Image.Image:
         raise FileError(
             f"The picture has {n_pixels / 1e6:.0f} million pixels; at most {bound.millions} million are read."
         )
-    image.thumbnail((MAX_SIDE, MAX_SIDE))  # before it is turned, so that a JPEG is unpacked at up to an eighth
+    # before it is turned, and without pixels to spare, so that a JPEG is unpacked at a fraction of its size
+    image.thumbnail((MAX_SIDE, MAX_SIDE), reducing_gap=1.0)
     return ImageOps.exif_transpose(image).convert("RGBA")
 
 

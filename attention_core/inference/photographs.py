@@ -70,8 +70,15 @@ def scale_photograph(content: bytes, side: int = SIDE) -> Tensor:
 
     The shorter side becomes `side` pixels, the other the nearest multiple of CELL; what is transparent becomes white.
     """
+    return _scaled(_on_white(content), side)
+
+
+def _on_white(content: bytes) -> Image.Image:
     image = Image.open(BytesIO(content)).convert("RGBA")
-    image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+
+
+def _scaled(image: Image.Image, side: int) -> Tensor:
     scale = side / min(image.size)
     width, height = (min(round(length * scale / CELL) * CELL, MAX_LENGTH * side) for length in image.size)
     pixels = np.array(image.resize((width, height), Image.Resampling.BICUBIC))
@@ -81,16 +88,16 @@ def scale_photograph(content: bytes, side: int = SIDE) -> Tensor:
 @torch.inference_mode()
 def encode_photograph(model: PhotoNetwork, content: bytes, side: int = SIDE) -> PhotoFeatures:
     """Return what the network sees of a picture's file, see scale_photograph."""
-    picture, small = (scale_photograph(content, pixels).to(device_of(model)) for pixels in (side, TRAINED_SIDE))
+    image = _on_white(content)
+    picture, small = (_scaled(image, pixels).to(device_of(model)) for pixels in (side, TRAINED_SIDE))
     features = [regions(model.features(pixels[None]))[0] for pixels in (picture, small)]
     return PhotoFeatures(picture, features[0], features[1].mean(0))
 
 
 @torch.inference_mode()
-def first_glance(model: PhotoNetwork, content: bytes, n: int) -> list[str]:
-    """Return the n likeliest classes of a picture's file, named as in training: small, and without a question."""
-    features = model.features(scale_photograph(content, TRAINED_SIDE)[None].to(device_of(model)))
-    return [photo_names()[row] for row in model.classify(regions(features).mean(1))[0].topk(n).indices.tolist()]
+def first_glance(model: PhotoNetwork, photo: PhotoFeatures, n: int) -> list[str]:
+    """Return the n likeliest classes of a photograph, named as in training: small, and without a question."""
+    return [photo_names()[row] for row in model.classify(photo.pooled).topk(n).indices.tolist()]
 
 
 class NearName(NamedTuple):

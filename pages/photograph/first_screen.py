@@ -61,7 +61,8 @@ def example_texts() -> tuple[str, ...]:
     """Return what the chosen photograph can be asked."""
     name = PHOTO.value
     if name == asked.UPLOADED and asked.PICTURE.value:
-        return tuple(asked.first_glance(asked.MODEL, asked.PICTURE.value, N_GLIMPSED))
+        photo = asked.see(asked.MODEL, asked.PICTURE.value, asked.SIDE.value)
+        return tuple(asked.first_glance(asked.MODEL, photo, N_GLIMPSED))
     return EXAMPLES.get(name) or (tuple(PHOTOGRAPHS[name].classes) if name in PHOTOGRAPHS else CAMERA_EXAMPLES)
 
 

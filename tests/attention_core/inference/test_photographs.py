@@ -102,7 +102,7 @@ def test_stored_meanings_are_those_of_the_sentence_encoder_and_a_first_glance_na
     assert list(stored)[:1000] == list(photo_names())
     texts = ["espresso", "wine bottle", "helmet"]
     assert_close(torch.stack([stored[text] for text in texts]), sentence_vectors(minilm, texts), atol=2e-3, rtol=0)
-    assert "espresso" in first_glance(model, load_photographs()["coffee"].content, 3)
+    assert "espresso" in first_glance(model, encode_photograph(model, load_photographs()["coffee"].content), 3)
 
 
 def test_its_subject_answers_as_the_question_does(model, astronaut):
