@@ -49,6 +49,7 @@ def matrix_chart(
     marked_row: int | None = None,
     ramp: Ramp | None = None,
     least_number: float | None = None,
+    number_texts: Sequence[str] = (),
     font_size: int = FONT_SIZE,
     hover_rows: bool = False,
     framed: Sequence[tuple[int, int]] = (),
@@ -67,6 +68,7 @@ def matrix_chart(
         marked_row: the row with a frame.
         ramp: the colours.
         least_number: smaller ones are not written.
+        number_texts: how the numbers are written, row by row; () = with two digits.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
         framed: cells (row, column) with frames in the context's colour.
@@ -84,6 +86,8 @@ def matrix_chart(
     if max(matrix.shape) > MAX_RECT_SIDE:
         return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height), select)
     data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
+    if number_texts:
+        data["cells"] |= {"text": list(number_texts)}
     if framed:
         data["framed"] = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
     if marked_row is not None:
@@ -99,6 +103,7 @@ def matrix_chart(
         size=(width, height),
         select=select,
         least_number=least_number,
+        number="text:N" if number_texts else "value:Q",
     )
     return Chart(spec, data)
 
@@ -121,6 +126,7 @@ def _cells(
     size: tuple[int, int],
     select: str | None,
     least_number: float | None,
+    number: str,
 ) -> alt.LayerChart:
     width, height = size
     cell_width, cell_height = width / len(columns.labels), height / len(rows.labels)
@@ -128,7 +134,8 @@ def _cells(
     y = alt.Y("row:O", axis=_label_axis(rows, height, is_upright=True))
     masked = {"test": "datum.masked", "value": MASKED_COLOUR}
     colour = layers.ramp_colour("value:Q", bar, condition=masked)
-    tooltip = _cell_tooltip(rows, columns, bar)
+    number_format: dict[str, Any] = {} if number == "text:N" else {"format": ".2f"}
+    tooltip = _cell_tooltip(rows, columns, bar, number)
     cells = named("cells").mark_rect(invalid=None).encode(x, y, colour, tooltip=tooltip)
     if hover_rows:
         hovered = alt.selection_point(name="hovered_row", fields=["row"], on="pointerover", clear="pointerout")
@@ -139,7 +146,7 @@ def _cells(
     enlargement = font_size / FONT_SIZE
     if cell_width >= MIN_NUMBER_WIDTH * enlargement and cell_height >= MIN_NUMBER_HEIGHT * enlargement:
         numbers = named("cells").mark_text(tooltip=None, fontSize=font_size, aria=True)
-        numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_number_colour(bar))
+        numbers = numbers.encode(x, y, alt.Text(number, **number_format), color=_number_colour(bar))
         is_large = "" if least_number is None else f" && datum.value >= {least_number}"
         drawing.append(numbers.transform_filter(f"!datum.masked{is_large}"))
     if is_framed:
@@ -149,12 +156,13 @@ def _cells(
     return layers.fixed_size(drawing, width, height, view=VIEW)
 
 
-def _cell_tooltip(rows: AxisTexts, columns: AxisTexts, bar: Bar) -> list[alt.Tooltip]:
+def _cell_tooltip(rows: AxisTexts, columns: AxisTexts, bar: Bar, number: str = "value:Q") -> list[alt.Tooltip]:
     row_title, column_title = _tooltip_titles(rows, columns)
+    number_format: dict[str, Any] = {} if number == "text:N" else {"format": ".4g"}
     return [
         alt.Tooltip("row_label:N", title=row_title),
         alt.Tooltip("col_label:N", title=column_title),
-        alt.Tooltip("value:Q", title=bar.title or "value", format=".4g"),
+        alt.Tooltip(number, title=bar.title or "value", **number_format),
     ]
 
 

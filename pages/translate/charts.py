@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
+from attention_core.attention.wording import percent
 from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.layers import FILL, QUIET, corners, fixed_size, named, texts
@@ -15,6 +16,7 @@ from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, weights_ramp
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "English word (key)"
+LEAST_NUMBER = 0.01  # of an alignment: smaller ones would be written <1%
 
 
 def alignment_chart(
@@ -26,7 +28,8 @@ def alignment_chart(
 
     Source: Bahdanau et al. 2015, figure 3.
     """
-    ramp = weights_ramp(len(keys))
+    ramp, texts_of_weights = weights_ramp(len(keys)), [percent(weight) for weight in weights.ravel().tolist()]
+    options = {"least_number": LEAST_NUMBER, "number_texts": texts_of_weights, **options}
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
     return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **options)
 

@@ -1,4 +1,4 @@
-"""The page's hero: a sentence, two models word by word, what each of them says, and a longer sentence to try."""
+"""The page's hero: a sentence, two models word by word, what each of them says, and a word that is crossed out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -13,6 +13,7 @@ from attention_core.inference.translation import TracedTranslation, read_source
 from attention_core.inference.translation_scene import is_sound, word_glosses, words_lost
 from pages.translate.forcing import (
     WORD,
+    change_arc,
     force_french_of_example,
     forced_pieces,
     forced_words_note,
@@ -25,7 +26,7 @@ from ui.player import Player, Stepper
 from ui.read_back import IN_ENGLISH, read_back
 from ui.skeleton import draw_fragment
 from ui.state import Field, controlled, one_of, widget_value
-from ui.try_this import TRY_STAGE, TryThis
+from ui.try_this import TRY_STAGE, TryThis, is_guessing
 
 FIRST_CONTRAST = -1  # in place of a row, until the models have translated: the one that _first_row finds
 EQUAL_WEIGHTS_RANGE = 1e-3  # weights of a word that differ by less count as equal
@@ -60,13 +61,14 @@ SHORT_SENTENCE = 9
 MAX_NAMED = 3  # lost words that are named
 MIN_LETTERS = 4  # from which on a French word is no article
 LONG_CLAUSE = "the black cat is sleeping on the red chair"  # what makes a short sentence longer
-LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"  # the surprise's sentence, and its cat in French
+TWO_ANIMALS, CROSSED = TRANSLATE["Two animals"], (1, 1)  # the surprise: its sentence, *chien*'s row and *dog*'s column
+SUBJECTS = {"chien": "the dog", "chat": "the cat", "lit": "the bed"}  # French words that may stand there, and options
 
 
 def sentence_input() -> str:
     """Draw the box for the sentence and remarks on it; return the sentence, or the last one that could be read."""
     sentence = words.sentence_box(network.NAME, TRANSLATE, on_change=_on_sentence)
-    text = words.readable_sentence(network.NAME, sentence, LONGER_SENTENCE, "translate_pair", "translate_list")
+    text = words.readable_sentence(network.NAME, sentence, TWO_ANIMALS, "translate_pair", "translate_list")
     words.reading_remarks(read_source(text))
     return text
 
@@ -76,40 +78,39 @@ def _on_sentence() -> None:
     force_french_of_example(widget_value(f"{network.NAME}_text"))
 
 
-def longer_sentence() -> TryThis:
-    """Return the page's surprise: one vector keeps too little of a longer sentence."""
+def crossed_out_word() -> TryThis:
+    """Return the page's surprise: what comes where a French word may not look at what it means."""
 
     def act() -> None:
-        words.text_field(network.NAME).value, MODELS.value = LONGER_SENTENCE, network.FIRST
+        is_answer = is_guessing(network.NAME)
+        words.text_field(network.NAME).value, MODELS.value = TWO_ANIMALS, network.FIRST
         network.EDITS.reset()
-        WORD.value = FIRST_CONTRAST
-        force_french_of_example(LONGER_SENTENCE)
+        force_french_of_example(TWO_ANIMALS)
+        FOCUS.value, WORD.value = "lower", CROSSED[0]
+        if is_answer:
+            change_arc(_attentive(), *CROSSED, None, TWO_ANIMALS)
 
     def outcome() -> tuple[int, str]:
-        names = network.FIRST.values()
-        single_french, attentive_french = (
-            network.changed_translation(name, LONGER_SENTENCE, forced_pieces()).translation.text for name in names
-        )
-        has_cat = CAT in single_french, CAT in attentive_french
-        option = [(True, False), (False, True), (True, True), (False, False)].index(has_cat)  # as in the options below
-        subject = "One vector forgets the cat:" if has_cat == (False, True) else "One vector:"
-        return (
-            option,
-            f"{subject}{english_gloss(single_french)} *{single_french}* "
-            f"Attention:{english_gloss(attentive_french)} *{attentive_french}*",
-        )
+        translated = _attentive().translation
+        subject = translated.words[CROSSED[0]]
+        return list(SUBJECTS).index(subject) if subject in SUBJECTS else len(SUBJECTS), f"*{translated.text}*"
 
-    if (words.text_field(network.NAME).value, MODELS.value) != (LONGER_SENTENCE, network.FIRST):
+    if (words.text_field(network.NAME).value, MODELS.value) != (TWO_ANIMALS, network.FIRST):
         TRY_STAGE[network.NAME].reset()  # the verdict on a guess was about another sentence or other models
     return TryThis(
-        "a longer sentence",
-        f"*{LONGER_SENTENCE}* Who says where the **cat** is?",
-        ("one vector", "attention", "both", "neither"),
+        "cross out a word",
+        "*chien* may no longer look at “dog”. Who is under the table?",
+        (*SUBJECTS.values(), "something else"),
         act,
         outcome,
         "translate_pair",
-        hides=":is(.st-key-translate_said, .st-key-desk_translate_models, .st-key-numbers)",
+        hides=".st-key-desk_translate_models",
     )
+
+
+def _attentive() -> TracedTranslation:
+    """Return the translation of the surprise's sentence with attention, and with the changes of this page."""
+    return network.changed_translation(network.FIRST["lower"], TWO_ANIMALS, ())
 
 
 def english_gloss(french: str) -> str:
@@ -132,15 +133,15 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
 
 
 def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw what each of two models says, the scene of both at the present word, and buttons that go from word to word.
+    """Draw the scene of two models at the present word, what each of them says, and buttons that go from word to word.
 
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
+    rows = draw_scene(models, text)
     with st.container(key="translate_said", gap="xsmall"):
         for slot in network.FIRST:
             _draw_model(slot, text, models)
-    rows = draw_scene(models, text)
     with st.container(key="desk_translate_models"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
             if models:

@@ -19,7 +19,7 @@ def translations() -> None:
         return
     with st.container(key="translate_in_a_row", horizontal=True, vertical_alignment="bottom"):
         text = screen.sentence_input()
-        try_this(NAME, screen.longer_sentence())
+        try_this(NAME, screen.crossed_out_word())
     with st.container(key="translate_pair"):
         if models := screen.compare_two_models(text):
             traced, row = screen.stepped_model(models), WORD.value

@@ -25,12 +25,14 @@ def draw_translation_scene(
     single_slot = next((slot for slot in (focus, *models) if models[slot].view.is_single), None)
     traced = models[attentive_slot or focus]
     attentive, single = models.get(attentive_slot or ""), models.get(single_slot or "")
-    data = translation_data(attentive, single, text, WORD.value, can_change=True) | {
+    guesses = is_guessing(network.NAME)
+    data = translation_data(attentive, single, text, WORD.value, can_change=not guesses) | {
         "query": WORD.value,
         "focus": "vector" if models[focus].view.is_single else "attention",
         "forced": n_forced_words(traced),
         "plays": True,
-        "covered": is_guessing(network.NAME),
+        "covered": guesses,
+        "stands": True,  # what is guessed is what comes of a change to it
     }
     if attentive_slot != focus:
         data["axes"] = None  # the steps below are those of another trace

@@ -38,7 +38,6 @@ export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
     Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
-    root.classList.toggle("stands", this.standsCovered);
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -52,13 +51,14 @@ export class SceneView extends ScenePlayer {
     const isFirst = !this.data, before = this.data, { root } = this;
     if (!isFirst && data.query !== this.row) this.stop();
     this.data = data;
+    root.classList.toggle("stands", this.standsCovered);
     const builtFrom = ({ keys, queries, values, vector, equal, isEdited, ifRemoved }) => String([keys, queries, values, vector?.words, ...[equal, isEdited, ifRemoved].map(Boolean)]);
     const isBuilt = before && builtFrom(before) === builtFrom(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
     this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
     this.timeline = new Timeline(STEP_NAMES.filter((name) => this.hasStep(name)), this.stepTitles);
     if (!isBuilt) keepFocus(root, () => this.build());
-    const isRevealed = this.cover(data.covered), isNewText = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
+    const isRevealed = this.cover(data.covered) && !data.stands, isNewText = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
     const plays = isRevealed || (isNewText && data.plays && data.focus !== "vector");
     this.pace = isFirst || isRevealed ? 1 : QUICK;
     if (data.covered || (plays && !wantsLessMotion())) {
@@ -81,7 +81,7 @@ export class SceneView extends ScenePlayer {
   }
 
   // Whether the picture stands as it rests while a guess is awaited, since that is about something else; what plays after it.
-  get standsCovered() { return false; }
+  get standsCovered() { return Boolean(this.data.stands); }
   playReveal() { this.playOnArrival(); }
 
   stripNote() {

@@ -20,7 +20,7 @@ from ui.translators import TRANSLATORS, model_of
 
 _vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
 MAX_CELL, MAX_HEATMAP = 36, 400  # sides of a cell and of a heatmap, screen pixels
-HALL_WIDTH, LEAST_NUMBER = 940, 0.005  # screen pixels of a heatmap in a hall, and what would be written 0.00
+HALL_WIDTH = 940  # screen pixels of a heatmap in a hall
 draw_input = draw_translations
 
 
@@ -30,8 +30,8 @@ def answer(translations: Translations) -> str:
     if traced is None:
         return "Without attention, none looks at any word."
     heaviest = traced.view.weights.amax(1)
-    n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator]
-    return f"With {name}, {n} of {len(heaviest)} rows have more than half of their weight at one English word."
+    n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator].capitalize()
+    return f"{name}: {n} of {len(heaviest)} rows look mostly at one word."
 
 
 def draw(translations: Translations) -> None:
@@ -57,7 +57,7 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 choose_model(slot)
             name = TRANSLATORS[traced.translator].capitalize()
             remark = f"{_describe_alignment(traced)} {forced_words_note(traced)}"
-            if LECTURE.value or remark.strip():  # the choice above names it
+            if (len(models) > 1 and LECTURE.value) or remark.strip():  # else the answer or the choice above names it
                 st.markdown(f"**{name}**{remark}")
             if view.is_single:
                 continue
@@ -68,7 +68,6 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
                 width=HALL_WIDTH if LECTURE.value else None,
-                least_number=LEAST_NUMBER,
                 marked_row=min(WORD.value, len(view.target) - 1),
                 framed=[] if LECTURE.value else list(closest.items()),  # what explains the frames is not on that screen
             )
@@ -109,6 +108,6 @@ def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int
         french, english = map(" ".join, neighbours)
         grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
     st.caption(
-        "Framed is the English word whose vector is most similar to the French word's. It is the heaviest for "
-        f"{n_heaviest} of {len(closest)}{exception}. {grammar}"
+        f"Framed: the English word of the most similar vector, the heaviest for {n_heaviest} of {len(closest)}"
+        f"{exception}. {grammar}"
     )

@@ -126,7 +126,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
 def test_the_alignment_states_whether_attention_follows_the_likeness_of_words(app):
     app.query_params["tab"], app.query_params["models"] = "meaning", "none,additive"
     text = text_of(open_page(app, PAGE))
-    assert "It is the heaviest for 4 of 7: closeness alone does not say where it looks." in text
+    assert "the heaviest for 4 of 7: closeness alone does not say where it looks." in text
     assert "*voiture rouge* looks at *red car* the other way round" in text
     assert "car the other" not in text_of(write(app, "I am tired."))
 
@@ -198,9 +198,14 @@ def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
         r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", html_of(open_question(page, "alignment"))
     )
     variants, la_shares = zip(*shares, strict=True)
-    assert variants == ("as learned", "car barred", "The barred", "each English word read alone")
+    assert variants == (
+        "as learned",
+        "without the noun, here car",
+        "without the heaviest other word, here The",
+        "each English word read alone",
+    )
     assert float(la_shares[3]) < min(float(la_shares[0]), float(la_shares[1]))
-    assert re.search(r"right gender of \d+ articles", html_with(page, "the noun barred"))
+    assert re.search(r"right gender of \d+ held-out articles", html_with(page, "without the noun"))
     write(page, "Hello.")
     assert any("has no le or la" in info.value for info in page.info)
 
@@ -300,14 +305,18 @@ ODD_TEXTS = {
 }
 
 
-def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
+def test_a_crossed_out_word_is_guessed_while_the_picture_stands_and_another_comes(page):
     press(page, "translate_try")
-    page.segmented_control(key="translate_try_guess").set_value(1).run()
     assert page.text_input(key="translate_text").value == TRANSLATE["Two animals"]
-    verdicts = [box.value for box in page.success]
-    assert len(verdicts) == 1
-    assert "“The dog is under the table and the bed.”" in verdicts[0]
-    assert "Le chien est sous la table et le chat est sur le lit." in verdicts[0]
+    data = data_of(page, "translate_pair_scene")
+    assert data["queries"][data["query"]] == "chien"
+    assert (data["covered"], data["canChange"], data["isEdited"]) == (True, False, False)
+    page.segmented_control(key="translate_try_guess").set_value(1).run()
+    assert [box.value for box in page.success] == [
+        "You guessed: the cat. **Right**: *Le chat est sous la table et le chat est sur le lit.*"
+    ]
+    data = data_of(page, "translate_pair_scene")
+    assert data["weights"][data["query"]][data["keys"].index("dog")] == 0
 
 
 def test_english_glosses_belong_to_the_models_translations(page):
