@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.edits import Edit, QueryEdit
-from attention_core.inference.translation import SourceSentence
-from attention_core.models.transformer import EditsByAttention
+from attention_core.inference.translation import SourceSentence, Translation, WordView, explain_layers, word_view
+from attention_core.models.transformer import EditedTranslator, EditsByAttention, last_cross
 
 
 def word_order(n_words: int, arrangement: str, seed: int = 0) -> list[int]:
@@ -58,3 +58,11 @@ def movable_words(source: SourceSentence) -> int:
     """Return how many of the first words can be moved: all, but for a mark that ends the sentence."""
     n_words = len(source.words)
     return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
+
+
+def align(model: EditedTranslator, source: SourceSentence, translation: Translation) -> WordView:
+    """Return what a transformer's last attention to the source looks at, by word, the mean of its heads."""
+    network = model.network
+    return word_view(
+        explain_layers(network, source, translation, model.edits)[last_cross(network)], source, translation
+    )

@@ -38,12 +38,13 @@ def draw_line(*models: str) -> Line:
 
 
 def foreseen_words(line: Line, probabilities: Tensor) -> list[RowText]:
-    """Return the likeliest word after each position, (n, N_WORDS), and whether it is the one that comes."""
-    likeliest, targets = probabilities.argmax(-1).tolist(), [*line.ids[1:], UNKNOWN]
-    return [
+    """Return the likeliest word after each position, (n, N_WORDS), and whether it comes; nothing after the last."""
+    likeliest = probabilities.argmax(-1).tolist()
+    words = [
         RowText(strip_space_mark(vocabulary()[word]), None if target == UNKNOWN else word == target)
-        for word, target in zip(likeliest, targets, strict=True)
+        for word, target in zip(likeliest, line.ids[1:], strict=False)
     ]
+    return [*words, RowText("")]
 
 
 def two_containers(n: int) -> Sequence[DeltaGenerator]:

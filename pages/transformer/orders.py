@@ -2,12 +2,13 @@
 
 from attention_core.inference import word_orders as orders
 from attention_core.inference.translation import SourceSentence, read_source
-from pages.transformer.reading import NAME, Reading, translate_sources
+from pages.transformer.reading import NAME, Reading, aligned, translate_sources
 from ui.component import component
 from ui.state import Field, component_message, whole_number
 from ui.try_this import TRY_STAGE, is_guessing
 
 TILES = f"{NAME}_tiles"
+LEAST_WEIGHT = 0.2  # of what a French word is drawn to look at
 _tiles = component("word_tiles", folder="pages/transformer")
 
 
@@ -33,16 +34,34 @@ def second_order(source: SourceSentence) -> list[int]:
     return [*range(n)] if [source.words[index] for index in order] == source.words[:n] else order
 
 
-def french_by_order(reading: Reading, *, with_positions: bool) -> list[str]:
-    """Return the French of the typed order and of the second one."""
+def _both_orders(reading: Reading) -> list[tuple[Reading, SourceSentence]]:
+    """Return the reading of the typed order and that of the second one, each with its source."""
     source = read_source(reading.text)
     reordered, positions = orders.reordered(source, second_order(source))
     edits = orders.reordered_edits(reading.edits, positions)
+    return [(reading, source), (reading._replace(edits=edits), reordered)]
+
+
+def french_by_order(reading: Reading, *, with_positions: bool) -> list[str]:
+    """Return the French of the typed order and of the second one."""
     return [
         french
-        for edited, sentence in ((reading, source), (reading._replace(edits=edits), reordered))
-        for french in translate_sources(edited, sentence, with_positions=with_positions)
+        for edited, source in _both_orders(reading)
+        for french in translate_sources(edited, source, with_positions=with_positions)
     ]
+
+
+def _looks_by_order(reading: Reading, *, with_positions: bool) -> list[list[tuple[str, list[tuple[int, float]]]]]:
+    """Return what each French word of both orders looks at: the numbers of typed words, each with its weight."""
+    looks, source = [], read_source(reading.text)
+    n = len(source.words)
+    for (edited, ordered), order in zip(_both_orders(reading), ([*range(n)], second_order(source)), strict=True):
+        view = aligned(edited, ordered, with_positions=with_positions)
+        numbers = [*order, *range(len(order), n)]
+        rows = (sorted(zip(numbers, row, strict=False)) for row in view.weights[:-1].round(decimals=3).tolist())
+        strong_keys = [[(number, weight) for number, weight in row if weight >= LEAST_WEIGHT] for row in rows]
+        looks.append([*zip(view.target, strong_keys, strict=False)])
+    return looks
 
 
 def draw_tiles(reading: Reading) -> None:
@@ -58,6 +77,7 @@ def draw_tiles(reading: Reading) -> None:
         "typed": reading.text,
         "words": source.words,
         "order": second_order(source),
+        "looks": [_looks_by_order(reading, with_positions=has_positions) for has_positions in (False, True)],
         "french": [french_by_order(reading, with_positions=has_positions) for has_positions in (False, True)],
         "tried": "ask" if is_guessing(NAME) else TRY_STAGE[NAME].value and "answered",
     }

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from attention_core import AttentionTrace, DropHead
 from attention_core.inference import translation as core
+from attention_core.inference.word_orders import align
 from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
 from ui.computed import cached_computation, model_or_stop
 from ui.edits import EditList, ListedEdit, name_in_stack
@@ -68,6 +69,7 @@ CHOSEN = Field(
 )
 EDITS = EditList(NAME, off=lambda text: [parse_head(name).switch_off_edit for name in dict.fromkeys(text.split("."))])
 _translated_together = cached_computation(on_cluster=True)(core.translate_together)
+_aligned = cached_computation(on_cluster=True)(align)
 _layers_explained = cached_computation(on_cluster=True)(core.explain_layers)
 
 
@@ -84,6 +86,12 @@ def edited(reading: Reading, *, with_positions: bool = True) -> EditedTranslator
 def translate_sources(reading: Reading, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
     """Return the French of sources with the same number of pieces by the changed model."""
     return [each.text for each in _translated_together(edited(reading, with_positions=with_positions), sources)]
+
+
+def aligned(reading: Reading, source: core.SourceSentence, *, with_positions: bool = True) -> core.WordView:
+    """Return what each word of that French looks at in its source."""
+    model = edited(reading, with_positions=with_positions)
+    return _aligned(model, source, _translated_together(model, [source])[0])
 
 
 def reduced(text: str) -> dict[tuple[str, str], str]:

@@ -1,11 +1,14 @@
-// Words as tiles that change places, and the French that comes of their order: first without positions, then with them. The
+// Words as tiles that change places, and the French that comes of their order, each of its words tied to what it looks at:
+// first without positions, then with them. The
 // story plays once, then it belongs to the visitor: tiles are dragged onto each other, or moved with the arrow keys.
-import { arrowOf, boxOf, create, dragged, isNew, make, pointIn, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { arrowOf, boxOf, create, dragged, isNew, make, onceAFrame, pointIn, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 
 const MOVE = 1200, TURN = 600, SWAPS_AT = 1600, NUMBERS_AT = 5600, RISE = 60;  // milliseconds, and pixels that a tile flies high
+const THIN = 1, THICK = 8;  // pixels of a line of no weight and of all the weight
 const LETTER = 0.56, AROUND = 1.75;  // widths of a letter and of what is around a word, in letters' sizes
 
+const SVG = "http://www.w3.org/2000/svg";
 const swapped = (order, a, b) => order.map((word) => (word === order[a] ? order[b] : word === order[b] ? order[a] : word));
 
 class WordTiles {
@@ -16,6 +19,11 @@ class WordTiles {
     this.tiles = make(root, "div", { class: "tiles", role: "group", "aria-label": "English words" });
     this.french = make(root, "p", { class: "french", lang: "fr" });
     this.other = make(root, "p", "other");
+    this.links = root.appendChild(document.createElementNS(SVG, "svg"));
+    set(this.links, { class: "links", "aria-hidden": "true" });
+    this.note = make(root, "p", "note", "A line: what a French word looks at, from 20% on (last layer, mean of six heads).");
+    this.link = onceAFrame(() => this.drawLinks());
+    new ResizeObserver(this.link).observe(root);
     const bar = make(root, "div", "bar");
     this.swap = make(bar, "button", { "aria-label": "Put the words into the other order" }, "⇄ Change the order");
     this.switch = make(bar, "button", { role: "switch" }, "Give each word its position");
@@ -64,6 +72,7 @@ class WordTiles {
         const [x, y] = pointIn(this.root, event);
         node.style.translate = `${x - from[0]}px ${y - from[1]}px`;
         node.classList.add("held");
+        this.link();
       },
       end: () => {
         const box = boxOf(node), middle = box.x + box.width / 2, isIn = (other) => { const { x, y, width, height } = boxOf(other); return other !== node && middle > x && middle < x + width && box.y < y + height && box.y + box.height > y; };
@@ -117,10 +126,38 @@ class WordTiles {
     this.write();
   }
 
-  // The French of what is drawn, by whether words have their positions; undefined where Python has not said it yet.
-  frenchOf(hasNumbers) {
-    const { french, order, tried } = this.data, isSecond = tried === "answered" || (!this.isTyped && String(this.order) === String(order));
-    return isSecond || this.isTyped ? french[Number(hasNumbers)][Number(isSecond)] : undefined;
+  // The French of what is drawn, or what its words look at, by whether words have their positions; undefined where Python
+  // has not said it yet.
+  frenchOf(hasNumbers, said = this.data.french) {
+    const { order, tried } = this.data, isSecond = tried === "answered" || (!this.isTyped && String(this.order) === String(order));
+    return isSecond || this.isTyped ? said[Number(hasNumbers)][Number(isSecond)] : undefined;
+  }
+
+  // The French, a word each to be tied.
+  writeFrench(french) {
+    this.looks = french === undefined ? [] : this.frenchOf(this.hasNumbers, this.data.looks);
+    let rest = french ?? "…";
+    this.french.replaceChildren();
+    this.said = this.looks.map(([word]) => {
+      const at = rest.indexOf(word);
+      if (at < 0) return null;
+      this.french.append(rest.slice(0, at));
+      rest = rest.slice(at + word.length);
+      return make(this.french, "span", "", word);
+    });
+    this.french.append(rest);
+  }
+
+  // Lines from French words to the tiles that they look at, the thicker, the larger the weight; they follow what moves.
+  drawLinks() {
+    const { x: left, y: top } = boxOf(this.root), nodes = [...this.nodes, this.mark];
+    this.links.replaceChildren(...this.looks.flatMap(([, looks], row) => (this.said[row] ? looks : []).map(([word, weight]) => {
+      const from = boxOf(nodes[word]), to = boxOf(this.said[row]), path = document.createElementNS(SVG, "path");
+      const [x1, y1, x2, y2] = [from.x + from.width / 2 - left, from.y + from.height - top + 4, to.x + to.width / 2 - left, to.y - top];
+      set(path, { d: `M${x1} ${y1}C${x1} ${(y1 + y2) / 2} ${x2} ${(y1 + y2) / 2} ${x2} ${y2}`, "stroke-width": THIN + (THICK - THIN) * weight });
+      return path;
+    })));
+    if (this.nodes.some((node) => node.getAnimations().length) || this.french.getAnimations().length) this.link();
   }
 
   write() {
@@ -131,9 +168,10 @@ class WordTiles {
       set(node, { "aria-label": `${data.words[word]}${hasNumbers ? `, position ${place}` : ""}; the arrow keys move it` });
     });
     if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
-    this.reads.textContent = this.isTyped || data.tried ? "" : `You typed “${data.typed}” It reads:`;
-    if (this.french.textContent !== (french ?? "…")) {
-      this.french.textContent = french ?? "…";
+    this.reads.textContent = this.isTyped || data.tried ? "" : this.moved();
+    const isOther = this.french.textContent !== (french ?? "…");
+    this.writeFrench(french);
+    if (isOther) {
       if (!wantsLessMotion()) this.french.animate([{ transform: "rotateX(90deg)" }, { transform: "none" }], { duration: TURN, easing: "ease-out" });
     }
     const isContrast = hasNumbers && without !== french && !data.tried;
@@ -143,6 +181,13 @@ class WordTiles {
     Object.assign(this.swap, { disabled: !this.hasOrders || Boolean(data.tried) });
     this.switch.disabled = Boolean(data.tried);
     writeMarked(this.say, this.sentence(french));
+    this.link();
+  }
+
+  // What has been done to the typed sentence.
+  moved() {
+    const moved = this.typed.filter((word) => this.order[word] !== word).map((word) => `“${this.data.words[word]}”`);
+    return moved.length === 2 ? `${moved.join(" and ")} are swapped:` : `“${this.data.typed}” in another order:`;
   }
 
   sentence(french) {

@@ -57,13 +57,11 @@ class Masked(NamedTuple):
 def draw_input() -> Masked:
     """Draw the sentence, how the model was trained, and the mask."""
     line = next_words.draw_line(*TRAINED)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="transformer_masks"):
-        with st.popover("Another mask or network"):
-            mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
-            if "{size}" in MASKS[mask_name]:
-                SIZE.widget(st.slider, "Words", 1, 8)
-            single_choice("Trained", MODEL, TRAINED, wrap=True)
-        st.caption(f"{MASKS[mask_name].format(size=SIZE.value).capitalize()}. Click a cell to hide or show it.")
+    with st.popover("Another mask or network"):
+        mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
+        if "{size}" in MASKS[mask_name]:
+            SIZE.widget(st.slider, "Words", 1, 8)
+        single_choice("Trained", MODEL, TRAINED, wrap=True)
     if mask_name == "padding":
         line = _fill(line, SIZE.value)
     mask = _painted(named_mask(mask_name, len(line.ids), SIZE.value))
@@ -107,7 +105,9 @@ def draw(masked: Masked) -> None:
     _draw_cells(left, "Without a mask", masked, masked.unmasked, torch.ones_like(masked.mask))
     key = f"transformer_mask_cells_{len(PAINTED.value) % 2}"  # another one each time: a cell can be clicked again
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
-    _draw_cells(right, "With the mask: grey cells are hidden", masked, masked.foresight, masked.mask, **clicks)
+    mask_title = "Your mask" if PAINTED.value else MASKS[MASK.value].format(size=SIZE.value).capitalize()
+    _draw_cells(right, mask_title, masked, masked.foresight, masked.mask, **clicks)
+    right.caption("Grey is hidden. Click a cell to hide or show it.")
     start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
     with st.container(key="desk_transformer_figures"):
         next_words.draw_figures(TRAINED, start)

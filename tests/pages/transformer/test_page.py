@@ -290,6 +290,19 @@ def test_a_sentence_begins_at_a_word_that_looks_at_another_one(visit, text, head
         assert key != query
 
 
+def test_lines_lead_from_french_words_to_what_the_last_layer_looks_at_in_either_order(page):
+    (blind, blind_swapped), (typed, swapped) = tiles(page)["looks"]
+    assert blind == blind_swapped, "without positions a word looks at the same words, wherever they stand"
+    for looks, translated in ((typed, french(page)[1][0]), (swapped, french(page)[1][1])):
+        assert "".join(word for word, _ in looks) == translated.replace(" ", "")
+    names = [{word: [tiles(page)["words"][at] for at, _ in keys] for word, keys in looks} for looks in (typed, swapped)]
+    assert names[0]["Tom"] == ["Tom"]
+    assert names[1]["Mary"] == ["Mary"]
+    traced = traces(Reading(LAYERED["Who helped whom"], {}))["cross", 2]
+    weights = torch.stack([traced.weights(head) for head in range(traced.n_heads)]).mean(0)
+    assert typed[0][1] == [[0, pytest.approx(float(weights[0, 0]), abs=1e-3)]]
+
+
 def test_the_surprise_exchanges_positions_alone_and_the_french_follows_them(page):
     typed(page, "The dog bit the man.")
     page.button(key=f"{NAME}_try").click()
