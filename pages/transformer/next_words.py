@@ -21,7 +21,7 @@ foresee_word_by_word, write = by_model(next_word.foresee_word_by_word), by_model
 order_changes = by_model(next_word.order_changes)
 FIGURES = "accuracy_unseen", "accuracy"  # names on the cards
 NEW_SENTENCES = "next words of 2,000 new sentences"
-N_WRITTEN = 8  # words, at most
+N_WRITTEN = 5  # words, at most
 MAX_BESIDE = 9  # positions up to which two matrices stand side by side
 
 
@@ -76,4 +76,4 @@ def draw_figures(models: Mapping[str, str], start: Line | None = None) -> None:
             seeds.append(f"{name}, {again[FIGURES[1]]:.1%}")
     figures_table((NEW_SENTENCES, "only what is before", "all of it given", *["writes by itself"] * bool(start)), *rows)
     if seeds:
-        note(f"Each was trained once; trained again it foresees, {', '.join(seeds)}.")
+        note(f"Another seed: {', '.join(seeds)}.")

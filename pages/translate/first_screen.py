@@ -113,11 +113,6 @@ def _attentive() -> TracedTranslation:
     return network.changed_translation(network.FIRST["lower"], TWO_ANIMALS, ())
 
 
-def english_gloss(french: str) -> str:
-    """Return what a translation of an example says in English, quoted, behind a space; "" where it is not known."""
-    return f" “{IN_ENGLISH[french]}”" if french in IN_ENGLISH else ""
-
-
 def translate_with_models(text: str) -> dict[str, TracedTranslation]:
     """Return what the chosen models that load make of a sentence, by slot; set the present word to one of theirs."""
     models = {

@@ -55,7 +55,7 @@ def answer(softmaxes: Softmaxes) -> str:
     over_queries = softmaxes.by_model["over-queries"]
     (n_all, n), (n_before, _) = (next_words.count_right(words) for words in over_queries[1:])
     return (
-        "The future gets past the mask: each column now adds up to 1, so that later words change earlier weights. "
+        "The future gets past the mask, since each column now adds up to 1: "
         f"{n_all} of {n} words are right given the whole line, {n_before} without it."
     )
 

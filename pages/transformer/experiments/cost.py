@@ -23,8 +23,8 @@ def draw_input() -> int:
 def answer(n: int) -> str:
     """Say how many pairs there are."""
     return (
-        f"Every piece looks at every piece: {n} × {n} = {n * n:,} pairs, four times as many at twice the length. A "
-        f"recurrent network has no pairs, but {n} steps that wait for each other."
+        f"{n} × {n} = {n * n:,} pairs of pieces, four times as many at twice the length; a recurrent network, {n} "
+        "steps that wait for each other."
     )
 
 
@@ -41,7 +41,7 @@ def draw(n: int) -> None:
             for figures in trained["seconds_of_a_pass"]
         ),
     )
-    st.caption("In use, one word more costs the loop the same at any n; attention is cheaper below n = 191.")
+    st.caption("One word more: attention is cheaper below n = 191.")
     with st.container(key="desk_transformer_measured"):
         _draw_measured()
 
@@ -53,9 +53,6 @@ def _draw_measured() -> None:
         st.info("No figures were measured beforehand.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
-        words = f"{title} of one layer over n"
-        draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, container=column)
-    st.caption(
-        "Processor time of one slow core, without attention's projections (4 n d²); fused attention never holds all "
-        "pairs. Dashed: expected slopes."
-    )
+        chart = cost_chart(before["rows"], quantity)
+        draw_chart(chart, key=f"transformer_{quantity}", alt=f"{title} over n", container=column)
+    st.caption("Processor time of one slow core, without projections (4 n d²). Dashed: expected slopes.")

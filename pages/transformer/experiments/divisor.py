@@ -71,8 +71,8 @@ def answer(divisions: dict[str, Division]) -> str:
     """Say of what, and what the others do to the largest weight."""
     right, wide, none = (percent(_mean_largest(division)) for division in divisions.values())
     return (
-        f"Of one head's query and key, which have dₖ = {D_K} numbers. Divided by √{CONFIG.d_model}, of the model, a "
-        f"word's largest weight falls from {right} to {wide} on average; divided by nothing, it grows to {none}."
+        f"Of one head's query: dₖ = {D_K}. Divided by √{CONFIG.d_model}, of the model, a word's largest weight falls "
+        f"from {right} to {wide} on average; by nothing, it grows to {none}."
     )
 
 
@@ -84,34 +84,17 @@ def draw(divisions: dict[str, Division]) -> None:
     for column, (name, division) in zip(columns, divisions.items(), strict=True):
         trace = division.traces["encoder", layer]
         weights = trace.weights(head)
-        behind = {
-            "largest": [RowText(percent(share)) for share in weights.amax(1).tolist()],
-            "bits": [RowText(f"{bits:.1f}") for bits in _entropies(weights).tolist()],
-        }
+        title = f"Divided by {name}"
+        behind = {"largest": [RowText(percent(share)) for share in weights.amax(1).tolist()]}
         with column:
-            section(f"Divided by {name}")
+            section(title)
         chart = mask_chart(
             trace.story.key_axis.labels, to_array(torch.ones(n, n, dtype=torch.bool)), to_array(weights), behind
         )
-        alt = f"Weights, scores divided by {name}"
-        draw_chart(chart, width="content", alt=alt, key=f"transformer_divisor_{name}", container=column)
-    rows = [
-        (name, percent(_mean_largest(division)), f"{_mean_entropy(division):.2f}", division.text)
-        for name, division in divisions.items()
-    ]
-    figures_table(("all scores divided by", "largest weight", "entropy, bits", "it says"), *rows, ends_in_french=True)
-    note(
-        "Largest weight and entropy are means over all heads, layers, queries. The model was trained with the first: "
-        "the others are changed after."
-    )
-
-
-def _entropies(weights: Tensor) -> Tensor:
-    return -torch.xlogy(weights, weights).sum(-1) / math.log(2)
-
-
-def _mean_entropy(division: Division) -> float:
-    return float(torch.cat([_entropies(rows) for rows in division.rows]).mean())
+        draw_chart(chart, width="content", alt=title, key=f"transformer_divisor_{name}", container=column)
+    rows = [(name, percent(_mean_largest(division)), division.text) for name, division in divisions.items()]
+    figures_table(("all scores divided by", "largest weight, mean", "it says"), *rows, ends_in_french=True)
+    note("Over all heads, layers, queries. Trained with the first; the others are changed after.")
 
 
 def _mean_largest(division: Division) -> float:

@@ -43,8 +43,8 @@ def answer(passes: Passes) -> str:
     """Say how far both ways differ."""
     difference = float((passes.at_once.probabilities - passes.word_by_word).abs().max())
     return (
-        "Word by word, what comes later does not exist yet, so there is nothing to hide: read at once under the mask, "
-        f"or word by word without one, both ways differ by {difference:.0e} at most."
+        "What comes later does not exist yet. Read at once under the mask, or word by word without one, both ways "
+        f"differ by {difference:.0e} at most."
     )
 
 
@@ -64,6 +64,6 @@ def draw(passes: Passes) -> None:
     beginning = line._replace(ids=line.ids[:n], labels=line.labels[:n])
     written = as_markdown(next_words.write(MODEL, beginning))
     paragraph(
-        "**Teacher forcing**: in training each row is given the right words, so one pass trains all rows. Given its "
-        f"own words from here on, it writes: *{written}*"
+        "**Teacher forcing**: in training each row is given the right words, so one pass trains all. Given its own, it "
+        f"writes: *{written}*"
     )

@@ -24,7 +24,7 @@ def answer(chosen: ChosenHead) -> str:
     reading = chosen.reading
     learned = translation(page.TRANSLATOR, reading.text).text
     if not reading.edits:
-        return f"As trained it says *{error_markdown(learned)}* Switch a head off, or cut an arc."
+        return f"As trained it says *{error_markdown(learned)}*"
     (changed,) = page.translate_sources(reading, read_source(reading.text))
     if changed == learned:
         return f"With your changes it still says *{error_markdown(learned)}*"

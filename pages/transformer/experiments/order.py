@@ -41,8 +41,8 @@ def answer(orders: Orders) -> str:
         return "These words have no other order. Type some more."
     changed = percent(float(orders.changes["causal"][-1, -1]))
     return (
-        "In part. No word has a position here, and without a mask both orders give each word the same numbers. Under a "
-        f"causal mask a word sees those before it alone: behind layer 2 the last word's numbers differ by {changed}."
+        "In part. No word has a position here: without a mask both orders give each word the same numbers, under a "
+        f"causal mask the last word's differ by {changed} behind layer 2."
     )
 
 
@@ -64,6 +64,6 @@ def draw(orders: Orders) -> None:
         draw_chart(chart, width="content", alt=alt, key=f"transformer_order_{mask}", container=column)
     text = as_markdown(" ".join(orders.line.labels[1:]))
     note(
-        f"Beside each word: how far its numbers differ from those in *{text}* Under the mask the last word sees the "
-        "same words in layer 1, and in layer 2 what has become of them."
+        f"Beside each word: how far its numbers differ from those in *{text}* The last word sees the same words in "
+        "layer 1, what they became in layer 2."
     )

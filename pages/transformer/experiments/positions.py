@@ -22,10 +22,7 @@ def draw_input() -> None:
 
 def answer(_: None) -> str:
     """Say what is added."""
-    return (
-        "Each position has a pattern of slow and fast waves, which is added to the word's vector. Between two patterns "
-        "only their distance counts."
-    )
+    return "A pattern of slow and fast waves is added to its vector. Between two patterns only their distance counts."
 
 
 def draw(_: None) -> None:
@@ -49,7 +46,6 @@ def _describe_beside() -> str:
     added, beside, without = (f"{card['test']['accuracy']:.1%}" for card in cards)
     again = cards[0]["other_seeds"]["1"]["accuracy"]
     return (
-        f"Of next words in new sentences, small causal language models foresee {added} with positions added, {beside} "
-        f"with them put beside the words, {without} without; a second training of the first, {again:.1%}. No "
-        "difference shows."
+        f"Small language models foresee {added} with positions added, {beside} with them put beside the words, "
+        f"{without} without; another seed of the first, {again:.1%}. No difference shows."
     )

@@ -57,12 +57,11 @@ def draw(text: str | None) -> None:
         draw_chart(forms_chart(forms), key="transformer_forms", alt="BLEU by length of the sentence", container=left)
     with right:
         note(
-            "A head has one average of the values for each query, six heads have six, of a sixth of the numbers each. "
-            "The feed-forward part then works on each position alone."
+            "Six heads average the values six times, a sixth of the numbers each. The feed-forward part mixes no words."
         )
         note(
-            "In a small language model (243,000 parameters) nothing came of either: its three forms foresee 42.2, 42.8 "
-            "and 42.5 % of next words."
+            "In a language model of 243,000 parameters nothing came of either: the three forms foresee 42.2, 42.8 and "
+            "42.5 % of next words."
         )
         if text:
             _draw_one_head(text)
@@ -76,9 +75,9 @@ def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:
     is_recorded = any(french for *_, french in rows)
     figures_table((*header, "your sentence" * is_recorded), *rows, ends_in_french=is_recorded)
     n_seeds = max(map(len, forms.values()))
-    trained = "once: a BLEU or two may be chance" if n_seeds == 1 else f"with {n_seeds} seeds: a number for each"
+    trained = "trained once: a BLEU or two may be chance" if n_seeds == 1 else f"a number for each of {n_seeds} seeds"
     note(
-        f"BLEU of held-out sentences, after the same training sentences in the same order. Each was trained {trained}. "
+        f"On held-out sentences, after the same training; {trained}. "
         + "Their weights do not come along, only their answers to the examples." * (not is_recorded)
     )
 
@@ -88,6 +87,6 @@ def _draw_one_head(text: str) -> None:
     source = read_source(text)
     trained, alone = (translate_sources(Reading(text, edits), source)[0] for edits in ({}, FIRST_HEAD_ALONE))
     note(
-        f"The translator of this page says *{as_markdown(trained)}* With one of six heads left in each attention: "
-        f"*{as_markdown(alone)}* It has never learned to do with one."
+        f"This page's translator says *{as_markdown(trained)}* With one of six heads left in each attention: "
+        f"*{as_markdown(alone)}*"
     )

@@ -34,14 +34,14 @@ def answer(_: str | None) -> str:
     measured, card = _measured(), variants_of("translator").get("unordered")
     if not measured:
         return "Nothing was measured beforehand."
-    states = "A GRU's states know the order, and attention follows it."
+    states = "A recurrent network's states know the order, too."
     if not card:
         return states
     before, without = (measured["transformer", left_out]["bleu"] for left_out in ("", "positions"))
     learned = card["test"]["bleu"]
     verdict = "Positions were redundant" if before - learned < ALMOST else "The rest it did not win back"
     return (
-        f"{states} A transformer loses {before - without:.0f} BLEU without positions; in one pass more it wins back "
+        f"{states} A transformer loses {before - without:.0f} BLEU without positions; one pass more wins back "
         f"{learned - without:.0f}. {verdict}."
     )
 

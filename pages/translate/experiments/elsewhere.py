@@ -43,10 +43,7 @@ def _draw_changes(translations: Translations) -> None:
         key_names = dict(zip(keys_of(text), view.source, strict=True))
         row_sources = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
         weight_editor(weights_row(traced, row, text), key_names, row_sources)
-    hint = (
-        "" if view.is_single else "Click a French word above, then an English one to cross it out, or drag its column."
-    )
-    EDITS.draw(trace, hint=hint)
+    EDITS.draw(trace)
     show_weights_difference(NAME, trace.replace(()), trace)
 
 

@@ -1,6 +1,5 @@
 """Does the context enter the next state? A translator that feeds it back, beside one that does not."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -8,15 +7,14 @@ import streamlit as st
 from attention_core.attention.wording import percent
 from attention_core.device import to_array
 from attention_core.inference import translation as core
-from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation
 from attention_core.models.transformer import EditedTranslator
-from pages.translate.charts import alignment_chart, unrolled_chart
+from pages.translate.charts import unrolled_chart
 from pages.translate.inputs import draw_sentence
 from ui.chart import draw_chart
 from ui.computed import cached_computation, card_or_empty, model_or_stop
 from ui.labels import note
-from ui.layout import figures_table, section
+from ui.layout import figures_table
 from ui.state import Field
 from ui.translators import NAME
 
@@ -24,7 +22,6 @@ ARROW = Field(NAME, "arrow", True, address="arrow")
 MODELS = {"plain": "translator-dot", "fed": "translator-input-feeding"}
 TITLES = {"plain": "Trained without the arrow", "fed": "Trained with it", "off": "Trained with it, switched off"}
 ALMOST = 1.0  # BLEU that is hardly worth a word
-MAX_CELL, MAX_HEATMAP = 27, 280  # sides of a cell and of a heatmap, screen pixels
 _translate = cached_computation(on_cluster=True)(core.translate)
 _trace = cached_computation(on_cluster=True)(core.trace_translation)
 
@@ -34,15 +31,6 @@ class Feeding(NamedTuple):
 
     traced: dict[str, TracedTranslation]
     is_on: bool
-
-    @property
-    def change(self) -> str:
-        """What becomes of the French as the arrow is switched off, in a clause."""
-        off, fed = (self.traced[name].view.target[:-1] for name in ("off", "fed"))
-        if off == fed:
-            return "your French stays"
-        n_lost = len(words_only_in(fed, off))
-        return f"it loses {n_lost} of its {len(fed)} French words here" if n_lost else "your French changes"
 
     @property
     def first_changed_row(self) -> int:
@@ -86,32 +74,18 @@ def answer(feeding: Feeding) -> str:
     plain, fed, off = (figures["bleu"] for figures in _figures().values())
     worth = f"gains {fed - plain:.1f} BLEU" if fed - plain >= ALMOST else "gains no BLEU here"
     return (
-        f"Only where an arrow leads there. It {worth}: **{fed:.1f}** with it, **{plain:.1f}** without. A network that "
-        f"learned with it needs it, though. Switched off: **{off:.1f}**, and {feeding.change}."
+        f"Only where an arrow leads there. It {worth}: **{fed:.1f}** with it, **{plain:.1f}** without. Learned with it "
+        f"and switched off: **{off:.1f}**."
     )
 
 
 def draw(feeding: Feeding) -> None:
-    """Draw the network with the arrow, a table of the translators, and alignments, for which a lecture has no room."""
+    """Draw the network with the arrow, and a table of the translators."""
     picture, table = st.columns([1, 1.6], gap="large", vertical_alignment="center")
     with picture:
         _draw_network(feeding)
     with table:
         _draw_figures(feeding)
-    with st.container(key="desk_translate_fed"):
-        _draw_alignments({name: feeding.traced[name].view for name in ("plain", feeding.current)})
-
-
-def _draw_alignments(views: Mapping[str, core.WordView]) -> None:
-    longest = max(max(len(view.target), len(view.source)) for view in views.values())
-    cell = min(MAX_CELL, MAX_HEATMAP / longest)
-    for column, (name, view) in zip(st.columns(2, gap="large"), views.items(), strict=True):
-        with column:
-            section(TITLES[name])
-            size = round(cell * max(len(view.target), len(view.keys)))
-            chart = alignment_chart(to_array(view.weights), view.target, view.keys, size=size)
-            alt = f"Alignment, {TITLES[name]}"
-            draw_chart(chart, width="content", key=f"translate_fed_{name == 'plain'}", alt=alt)
 
 
 def _draw_network(feeding: Feeding) -> None:
@@ -136,9 +110,9 @@ def _draw_figures(feeding: Feeding) -> None:
         )
         for name, title in TITLES.items()
     ]
-    figures_table(("", "BLEU", "alignment errors", "your sentence"), *rows)
+    figures_table(("", "BLEU", "alignment errors", "your sentence"), *rows, ends_in_french=True)
     with st.container(key="desk_translate_fed_note"):
         note(
-            f"On {figures['fed']['n']} held-out sentences, and a hundred aligned by hand; five passes, seed 0. The "
-            "arrow: *input feeding* (Luong et al. 2015)."
+            f"On {figures['fed']['n']} held-out sentences, and a hundred aligned by hand; seed 0. *Input feeding*: "
+            "Luong et al. 2015."
         )

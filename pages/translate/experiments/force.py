@@ -65,7 +65,7 @@ def _draw_next_pieces(traced: TracedTranslation, text: str, position: int) -> No
     token_bars(NAME, bars, prefix, ids[position] if position < len(ids) else None, _on_piece)
     if len(prefix) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
-    st.caption("The ten likeliest of 8,000 pieces: click one to force it. A hyphen continues a word.")
+    st.caption("Click a piece to force it.")
 
 
 def _on_piece() -> None:

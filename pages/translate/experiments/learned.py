@@ -39,8 +39,7 @@ def draw_input() -> list[tuple[Learning, TrainingAlignment]]:
 def answer(sentences: list[tuple[Learning, TrainingAlignment]]) -> str:
     """Say what it learned from, and how sharply it looks by now."""
     mean = sum(moment.sharpness for _, moment in sentences) / len(sentences)
-    scale = "0% looks everywhere alike, 100% at one word"
-    return f"Nobody: it has seen pairs of sentences alone. Sharpness: **{fine_percent(mean)}** ({scale})."
+    return f"Nobody: it has seen pairs of sentences alone. Sharpness: **{fine_percent(mean)}** (100%: at one word)."
 
 
 def draw(sentences: list[tuple[Learning, TrainingAlignment]]) -> None:
@@ -49,5 +48,5 @@ def draw(sentences: list[tuple[Learning, TrainingAlignment]]) -> None:
     columns = st.columns(len(sentences), gap="medium")
     for number, (column, (sentence, moment)) in enumerate(zip(columns, sentences, strict=True)):
         chart = alignment_chart(to_array(moment.weights), sentence.target, sentence.source, size=270)
-        alt = f"After {moment.step:,} updates: {' '.join(sentence.source[:-1])}"
+        alt = f"Alignment {number + 1}"
         draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, container=column)

@@ -59,6 +59,4 @@ def draw(states: States) -> None:
             ("numbers handed over", vector, vector, f"{n * d:,}"),
             ("parameters of the read-out", read_out, read_out, f"{(1 + n) * d * d_output:,}"),
         )
-        st.caption(
-            "Adding up gives one vector, too, but then no word counts more. Laid end to end, states fit one length."
-        )
+        st.caption("Added, no word counts more; end to end, states fit one length.")

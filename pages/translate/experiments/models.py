@@ -1,15 +1,14 @@
-"""Do all six models say the same? What each makes of the sentence, in one list."""
-
-import html
+"""Do all six models say the same? What each makes of the sentence, in one table."""
 
 import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.inference.translation import Translation, probability_per_word
-from pages.translate.first_screen import MODELS, english_gloss
 from pages.translate.forcing import forced_pieces
 from pages.translate.inputs import draw_sentence
 from ui import translators as network
+from ui.layout import figures_table
+from ui.read_back import IN_ENGLISH
 
 
 def draw_input() -> dict[str, Translation]:
@@ -26,20 +25,14 @@ def answer(translations: dict[str, Translation]) -> str:
 
 
 def draw(translations: dict[str, Translation]) -> None:
-    """Draw the translations in one list."""
+    """Draw a table of the translations."""
     rows = []
     for translator, called in network.TRANSLATORS.items():
-        css_class = "one shown" if translator in MODELS.value.values() else "one"
-        certainty, french, gloss = "", "<i>cannot be loaded</i>", ""
+        sure, english, french = "", "", "cannot be loaded"
         if translation := translations.get(translator):
-            share = probability_per_word(translation.probabilities, len(translation.word_labels))
-            certainty, french = f"{percent(share)} sure per word", html.escape(translation.text) or "(nothing)"
-            gloss = f'<div class="back">{html.escape(english_gloss(translation.text))}</div>'
-        training, forcing = network.passes(translator), "French given" if forced_pieces() else ""
-        heading = ", ".join(filter(None, (called, training, forcing)))
-        rows.append(
-            f'<div class="{css_class}"><div class="top"><span>{heading}</span><span>{certainty}</span></div>'
-            f'<div class="fr" lang="fr">{french}</div>{gloss}</div>'
-        )
+            sure = percent(probability_per_word(translation.probabilities, len(translation.word_labels)))
+            english, french = IN_ENGLISH.get(translation.text, ""), translation.text or "(nothing)"
+        rows.append((called, network.passes(translator).removesuffix(" passes"), sure, english, french))
     with st.container(key="translate_list"):
-        st.html(f'<div class="said-by-all">{"".join(rows)}</div>')
+        says = "it says, French given" if forced_pieces() else "it says"
+        figures_table(("", "passes of training", "sure per word", "in English", says), *rows, ends_in_french=True)

@@ -24,8 +24,7 @@ def answer(translations: Translations) -> str:
         return "The transformer has no recurrent network to unroll. Take another model."
     if traced.view.is_single:
         return "Nowhere. Nothing is scored: the two ends of the reading are handed over, the same at every word."
-    word = f"for word {translations.row + 1} of {len(traced.view.target)}"
-    return f"Between encoder, which reads both ways, and decoder: {word}, it weighs {traced.trace.n_keys} states."
+    return f"Between encoder, which reads both ways, and decoder: at each word it weighs {traced.trace.n_keys} states."
 
 
 def draw(translations: Translations) -> None:
@@ -51,5 +50,5 @@ def draw(translations: Translations) -> None:
         n, french = len(traced.view.target), as_markdown(target[query])
         text = f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**."
         if row + 1 < n:
-            text += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
+            text += " The next state is fed that word; in Bahdanau et al. (2014) it gets the context, too."
         st.markdown(text)

@@ -46,7 +46,7 @@ def press(page, key):
 def translations_html(page) -> str:
     """Return the list of all six models' translations, and come back to what is open."""
     before = page.session_state["translate_question"]
-    listed = html_with(open_question(page, "models"), 'class="said-by-all"')
+    listed = html_with(open_question(page, "models"), "sure per word")
     open_question(page, before)
     return listed
 
@@ -54,11 +54,10 @@ def translations_html(page) -> str:
 def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "dot"
-    assert "said-by-all" not in html_of(page)
+    assert "sure per word" not in html_of(page)
     assert "Dot attention, word 3 of" in text_of(page)
     translations = translations_html(page)
-    assert translations.count('class="one') == 6
-    assert translations.count('class="one shown"') == 2
+    assert translations.count("<tr>") == 1 + 6
     assert sum(len(charts(open_question(page, slug))) for slug in ("", "alignment", "learned")) >= 5
     assert 'class="collapse"' in html_of(open_question(page, "length"))
 
@@ -109,7 +108,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in text_of(page)
     press(page, "translate_at_previous")
     assert "Word 2 of 9: fed **la**, the decoder says **voiture**" in text_of(page)
-    assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in text_of(page)
+    assert "The next state is fed that word; in Bahdanau et al. (2014) it gets the context, too." in text_of(page)
     press(page, "translate_at_next")
     assert "fed **voiture**, the decoder says **rouge**" in text_of(page)
     for step in step_through(page):
@@ -377,7 +376,7 @@ def test_learning_and_collapse_follow_their_sliders(page):
     page.slider(key="translate_n").set_value(40).run()
     assert "15,360" in html_of(page)
     assert "added" in html_with(page, "numbers handed over")
-    assert "then no word counts more" in text_of(page)
+    assert "Added, no word counts more" in text_of(page)
     open_question(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
     assert re.search(r"Sharpness: \*\*0\.\d+%\*\*", text_of(page))
@@ -481,7 +480,7 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
     assert " lost" not in " ".join(headlines(page))
     data = data_of(page, "translate_pair_scene")
     assert data["forced"] == (len(data["queries"]) if end_pieces else len(french.split()))
-    assert translations_html(page).count("French given") == 6
+    assert "French given" in translations_html(page)
     assert "the decoder is made to say **La**" in text_of(page)
     assert "the decoder is made to say **la**" in text_of(open_question(page, "unrolled"))
     assert text_of(open_question(page, "alignment")).count(note) == 2
