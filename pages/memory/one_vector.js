@@ -8,7 +8,7 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 84, CURVE_LEFT = 16, CURVE_RIGHT = 130;
+const RIM = 8, CURVE_HEIGHT = 132, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
@@ -193,8 +193,10 @@ class OneVector extends ScenePlayer {
     set(curve, { viewBox: `0 0 ${width} ${all}`, width, height: all });
     const write = (text, x, y, about = {}) => make(curve, "svg:text", { x, y, "font-size": smallest, fill: "currentcolor", ...about }, text);
     make(curve, "svg:line", { x1: xOf(n), x2: xOf(n), y1: 0, y2: high, stroke: "currentcolor", "stroke-width": 2, "stroke-dasharray": "4 3" });
+    const pointsOf = ({ bleu }) => bleu.map((score, at) => `${xs[at]},${yOf(score)}`);
+    if (scores.length > 1) make(curve, "svg:polygon", { class: "gap", points: [...pointsOf(scores[0]), ...pointsOf(scores[1]).reverse()].join(" ") });
     for (const { name, colour, bleu } of scores) {
-      make(curve, "svg:polyline", { points: bleu.map((score, at) => `${xs[at]},${yOf(score)}`).join(" "), fill: "none", stroke: colour, "stroke-width": 3 });
+      make(curve, "svg:polyline", { points: pointsOf({ bleu }).join(" "), fill: "none", stroke: colour, "stroke-width": 3 });
       bleu.forEach((score, at) => make(curve, "svg:circle", { cx: xs[at], cy: yOf(score), r: 4, fill: colour }));
       if (!isNarrow) write(`${name} ${Math.round(bleu.at(-1))}`, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
     }
