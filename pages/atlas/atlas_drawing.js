@@ -197,7 +197,8 @@ export class MapDrawing extends MapView {
     for (const col of ticks(range.left, range.right, this.wide(), 76)) {
       const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
       if (x < x0) continue;
-      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 8 - 6 * this.large);
+      const half = pen.measureText(count(col)).width / 2;
+      pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - half), y0 - 8 - 6 * this.large);
       pen.fillRect(x, y0 - 6, 1, 5);
     }
   }

@@ -29,7 +29,6 @@ class AtlasMap extends MapDrawing {
     const side = make(body, "div", "side"), zoom = make(side, "div", { class: "group", role: "toolbar", "aria-label": "Map" });
     this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
-    this.button(zoom, "Whole", "Show the whole matrix (0)", () => this.showWhole());
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
     make(legend, "div", "title", "weight (log)");

@@ -26,8 +26,14 @@ export class MapView {
     this.canvas.height = Math.round(height * this.ratio);
     this.plot = plot;
     const grown = before ? Math.min(this.plot.width, this.plot.height) / before : 1;  // as many cells stay in view
-    this.cell = this.cell && !this.wasWhole ? this.cell * grown : this.across ? this.cellFor(this.across) : this.fit();
-    this.keepInside();
+    if (this.goal) {  // to which it still flies
+      this.goal.cell = this.wasWhole ? this.fit() : this.goal.cell * grown;
+      this.cell *= grown;
+    } else {
+      this.cell = this.cell && !this.wasWhole ? this.cell * grown : this.across ? this.cellFor(this.across) : this.fit();
+      this.across = null;  // with which it has opened
+      this.keepInside();
+    }
     this.settle(true);
   }
 

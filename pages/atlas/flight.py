@@ -21,7 +21,7 @@ from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
 MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
 MIN_THIN_RATIO = 20  # of a text's length and the window, from which on the map is a thin line
-LAST_STOP = 3
+LAST_STOP, LECTURE_STOPS = 3, (0, 2)  # a lecture begins with the last, and does not come back to it
 STOP_INDEX = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP_INDEX, seconds=4.0)
 LANDING = Field(NAME, "landed", ("", 0))
@@ -65,9 +65,10 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
         st.markdown(described.description)  # its title are the words with the arc
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
-            FLIGHT.previous_button(range(len(stops)), "Fly out")
-            if STOP_INDEX.value < LAST_STOP:
-                FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
+            led_to = sorted({*LECTURE_STOPS, STOP_INDEX.value}) if LECTURE.value else range(len(stops))
+            FLIGHT.previous_button(led_to, "Fly out")
+            if STOP_INDEX.value != led_to[-1]:
+                FLIGHT.next_button(led_to, "Fly in", type="primary")
 
 
 def follow_view(source: MatrixSource, shared: SharedAtlas) -> None:
@@ -175,7 +176,7 @@ def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     question = f"Each piece sees only the last {window}. Of all {n:,} × {n:,} pairs, how many can the head reach?"
     options = ("About half of them", f"Less than {bound}%", "About a quarter of them")
-    return TryThis("fly out to the whole text", question, options, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
+    return TryThis("how much can it reach?", question, options, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
@@ -187,8 +188,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "piece that many look at."
     )
     with_echo = (
-        f"On average, what came next gets {fine_percent(echo_weight)} of this head's attention here. Nobody told it "
-        "to: it helps to guess the next word."
+        f"On average, what came next gets {fine_percent(echo_weight)} of this head's attention. Nobody told it to: it "
+        "helps to guess the next word."
     )
     without_echo = (
         f"On average, what came next last time gets {fine_percent(echo_weight)} here, "

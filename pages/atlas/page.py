@@ -50,6 +50,6 @@ def draw_atlas() -> None:
 
 page_frame(
     NAME,
-    "One attention head reads. Each row is a piece of the text, a word or part of one; pink cells are where it looks.",
+    "One attention head reads. Each row is a piece of text, a word or less; pink cells are where it looks.",
 )
 page_body(draw_atlas)

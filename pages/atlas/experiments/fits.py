@@ -1,4 +1,4 @@
-"""How does so large a matrix fit into memory? What all weights take, and what they are computed from."""
+"""How does it fit into memory? What all weights take, and what they are computed from."""
 
 import math
 
@@ -23,7 +23,7 @@ def answer(opened: OpenedAtlas) -> str:
         every += f", though of a row only the last {atlas.trace.window:,} are not 0"
     if not atlas.has_product_weights:
         return f"{every}. More than queries and keys makes them here, and that is kept, too."
-    return f"{every}. Queries, keys and one sum per row take {in_units(atlas.stored_bytes)}, and these alone are kept."
+    return f"{every}. Only queries, keys and one sum per row are kept: {in_units(atlas.stored_bytes)}."
 
 
 def draw(opened: OpenedAtlas) -> None:
@@ -50,4 +50,4 @@ def draw(opened: OpenedAtlas) -> None:
             rf"\begin{{aligned}} A_{{ij}} &= \exp(s\, q_i \cdot k_j - \ell_i){reach} \\"
             rf"\ell_i &= \log {bounds} \exp(s\, q_i \cdot k_m) \end{{aligned}}"
         )
-        st.markdown("What you look at is computed from these, exactly.")
+        st.markdown("Each weight is computed from these, exactly.")

@@ -1,4 +1,4 @@
-"""What does the map of my own text look like? A text of the visitor's, read by the language model."""
+"""How does my own text look? A text of the visitor's, read by the language model."""
 
 import streamlit as st
 
@@ -22,9 +22,7 @@ def answer(opened: OpenedAtlas) -> str:
     """Say how far its pieces look back, and how much of that goes to what came next the first time."""
     source, shared = opened
     atlas = shared.atlas
-    reach = (
-        f"Your text has {format_count(atlas.n_queries, 'pieces')} of words; each sees the last {atlas.trace.window}."
-    )
+    reach = f"Your text has {format_count(atlas.n_queries, 'pieces')}; each sees the last {atlas.trace.window}."
     if (echo := echo_of(source, shared)) is None:
         return reach
     return (

@@ -18,8 +18,7 @@ def answer(opened: OpenedAtlas) -> str:
 def draw(opened: OpenedAtlas) -> None:
     """Draw how it is moved and what its colours say, the search, and the map."""
     st.markdown(
-        "Pinker is larger, each step multiplies; far out, a point shows the largest weight of many. Drag, wheel, "
-        "pinch, double-click; arrow keys, +, − and 0."
+        "Far out, a point shows the largest weight of many. Drag, wheel, pinch; arrow keys, +, −, and 0 for the whole."
     )
     with st.container(key="desk_atlas_search", horizontal=True, vertical_alignment="bottom", gap="medium"):
         draw_search(opened.shared, heaviest_key_of(*opened))

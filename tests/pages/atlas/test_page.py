@@ -245,20 +245,20 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     _, followed, before = map(fine_percent, echo.shares)
     assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
-        assert f"what came next gets {followed} of this head's attention here" in text_of(page)
+        assert f"what came next gets {followed} of this head's attention" in text_of(page)
     else:
         assert f"what came next last time gets {followed} here, the piece just before {before}." in text_of(page)
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
-    assert "these alone are kept" in text_of(open_question(page, "fits"))
+    assert "one sum per row are kept" in text_of(open_question(page, "fits"))
     softmax = torch.rand(1, 2, 20, 20).softmax(-1)
     recording = Recording([from_weights(softmax[0], name="a", note="", mechanism="toy")])
     recording.save(tmp_path / "run.npz")
     choose(page, "run")
     upload(page, "run.npz", (tmp_path / "run.npz").read_bytes())
     assert "All 20 × 20 weights take" in text_of(page)
-    assert "these alone are kept" not in text_of(page), "only the weights are known"
+    assert "one sum per row are kept" not in text_of(page), "only the weights are known"
 
 
 def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch):
@@ -457,7 +457,7 @@ def test_page_says_what_the_matrix_would_take(app):
 def test_the_map_of_ones_own_text_opens_by_a_question_and_an_empty_text_is_told(app):
     page = open_question(at_link(app), "own")
     assert message(page)["title"].startswith("My own text")
-    assert f"Your text has {message(page)['rows']['n']} pieces of words; " in text_of(page)
+    assert f"Your text has {message(page)['rows']['n']} pieces; " in text_of(page)
     page.text_area(key="atlas_text").set_value("Tom sleeps. Tom sleeps.").run()
     assert message(page)["rows"]["n"] < 20
     page.text_area(key="atlas_text").set_value(" ").run()

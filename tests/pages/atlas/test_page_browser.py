@@ -151,6 +151,24 @@ def test_the_framed_cell_stays_in_view_when_the_lecture_is_switched_on(page, app
     assert part["left"] <= column <= part["right"] - 1
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_lectures_answer_shows_the_whole_and_its_next_step_flies_in(page, app_url, motion):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.emulate_media(reduced_motion=motion)
+    page.goto(f"{app_url}/atlas?lecture=1")
+    page.locator("canvas.map").wait_for()
+    page.wait_for_function(f"window.lecture?.on && {MAP}?.mark && {FITTED}")
+    for tried in ("ask", "revealed"):
+        painted(page)
+        page.keyboard.press("PageDown")
+        page.wait_for_url(f"**tried={tried}**")
+    painted(page)
+    part, n = page.evaluate(f"[{MAP}.viewRange(), {MAP}.rows.n]")
+    assert part == pytest.approx({"left": 0, "top": 0, "right": n, "bottom": n}, abs=1)
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**stop=2**")
+
+
 def test_overview_moves_the_map(atlas):
     atlas.get_by_role("button", name="Zoom in").click()
     atlas.get_by_role("button", name="Zoom in").click()
