@@ -16,10 +16,10 @@ from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.study.families import FrozenNorm, matrix
 from attention_core.study.output import Metric, ModelOutput, Table, metric_gradients
-from attention_core.study.sources import BIAS, Source, Stream
+from attention_core.study.sources import BIAS, Source, Stream, all_through
 
 Stage = tuple[Callable[[Tensor], Tensor], Tensor]
-"""A linear map, and the bias (d,) that it adds."""
+"""What a linear map makes of slopes by its output, those by its input; and the bias (d,) that it adds."""
 
 
 @dataclass(eq=False)
@@ -79,24 +79,25 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
     assert slope is not None
     positions = slope.abs().sum(-1).nonzero()[:, 0]
     slope = slope[positions].to(stream.dtype)
-    stages = [*_stages(stream, positions, () if by_logits is None else stream.head)]
+    columns = slope.any(0).nonzero()[:, 0]  # of the logits that the metric reads
+    slope = slope[:, columns] if by_logits is not None else slope
     if len(stream.head) > 1 and by_logits is not None:
         note = f"{note} The function between the last layer and the logits is frozen at its own ratio.".strip()
+    biases = slope.new_zeros(())
+    for pull_back, bias in reversed([*_stages(stream, positions, () if by_logits is None else stream.head, columns)]):
+        biases, slope = biases + (bias * slope).sum(), pull_back(slope)
 
-    def to_value(vectors: Tensor, after: int = 0) -> Tensor:
-        for linear, _ in stages[after:]:
-            vectors = linear(vectors)
-        return (vectors * slope).sum()
+    def to_value(vectors: Tensor) -> Tensor:
+        return (vectors * slope).sum((-2, -1))
 
-    sources = [source.through(to_value) for source in stream.sources(len(stream.layers), positions)]
-    added = [to_value(bias.expand(len(positions), -1), index + 1) for index, (_, bias) in enumerate(stages)]
-    sources[-1] = Source(BIAS, sources[-1].vectors + sum(added))
+    sources = [*all_through(stream.sources(len(stream.layers), positions), to_value)]
+    sources[-1] = Source(BIAS, sources[-1].vectors + biases)
     residue = value - float(sum(source.vectors for source in sources))
     return Attribution(value, sources, (len(stream.layers), stream.traces[0].n_heads), residue, note)
 
 
-def _stages(stream: Stream, positions: Tensor, head: Sequence[Any]) -> Iterator[Stage]:
-    """Yield the linear maps, and the biases that they add, from the stream after the last layer to the logits."""
+def _stages(stream: Stream, positions: Tensor, head: Sequence[Any], columns: Tensor) -> Iterator[Stage]:
+    """Yield what lies between the stream after the last layer and these columns of the logits."""
     before = None
     for module in filter(None, (stream.final, *head)):
         if before is not None and before is not stream.final:
@@ -104,11 +105,13 @@ def _stages(stream: Stream, positions: Tensor, head: Sequence[Any]) -> Iterator[
             gate = torch.where(before_function == 0, 0, stream.input_of(module) / before_function)[positions]
             yield partial(torch.mul, gate), torch.zeros_like(gate[0])
         if hasattr(module, "weight") and module.weight.ndim == 2:
-            weight, bias = (tensor.to(stream.dtype) for tensor in matrix(module))
-            yield partial(torch.matmul, other=weight), bias
+            weight, bias = matrix(module)
+            if module is head[-1]:
+                weight, bias = weight[:, columns], bias[columns]
+            yield partial(torch.matmul, other=weight.T.to(stream.dtype)), bias.to(stream.dtype)
         else:
             norm = FrozenNorm(module, stream.input_of(module), stream.dtype)
-            yield partial(norm, positions=positions), norm.bias
+            yield partial(norm.pull_back, positions=positions), norm.bias
         before = module
 
 

@@ -151,9 +151,9 @@ def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projectio
     }
 
 
-def index_from_start(name: str, index: int, n: int) -> int:
+def index_from_start(name: str, index: int, n: int, *, may_be_negative: bool = True) -> int:
     """Return an index from 0 for one that may be negative and count from the end; IndexError where n is too small."""
-    if not -n <= index < n:
+    if not (-n if may_be_negative else 0) <= index < n:
         raise IndexError(f"{name} must be from 0 to {n - 1}, got {index}")
     return index % n
 

@@ -120,6 +120,11 @@ class FrozenNorm:
         """
         return self._before_scale(vectors, columns) * self._scale[positions]
 
+    def pull_back(self, slopes: Tensor, positions: Any) -> Tensor:
+        """Return the slopes by what goes in, of slopes by what comes out at these positions, (n, d)."""
+        scaled = slopes * self._gain * self._scale[positions]
+        return scaled - scaled.mean(-1, keepdim=True) if self._centres else scaled
+
     def _before_scale(self, vectors: Tensor, columns: slice) -> Tensor:
         centred = vectors - vectors.mean(-1, keepdim=True) if self._centres else vectors
         return centred * self._gain[columns]

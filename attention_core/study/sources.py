@@ -9,11 +9,12 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -27,6 +28,7 @@ from attention_core.study.families import FrozenNorm, family_of, matrix, project
 from attention_core.study.sites import states_of
 
 BIAS = "biases"
+N_AT_ONCE = 16  # sources that go through a linear map together
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +46,20 @@ class Source:
 
     def through(self, linear: Callable[[Tensor], Tensor]) -> Source:
         """Return what a linear map makes of the source and of its parts."""
-        terms = self.terms
-        deeper = None if terms is None else lambda: (term.through(linear) for term in terms())
-        return Source(self.name, linear(self.vectors), deeper)
+        return next(all_through([self], linear))
+
+
+def all_through(sources: Iterable[Source], linear: Callable[[Tensor], Tensor]) -> Iterator[Source]:
+    """Yield what a linear map makes of each source, and of its parts; it is given several at a time, stacked."""
+    stream = iter(sources)
+    while portion := list(islice(stream, N_AT_ONCE)):
+        for source, vectors in zip(portion, linear(torch.stack([source.vectors for source in portion])), strict=True):
+            terms = source.terms
+            yield Source(source.name, vectors, None if terms is None else partial(_terms_through, terms, linear))
+
+
+def _terms_through(terms: Callable[[], Iterator[Source]], linear: Callable[[Tensor], Tensor]) -> Iterator[Source]:
+    return all_through(terms(), linear)
 
 
 class Stream:
@@ -105,9 +118,9 @@ class Stream:
             def carry(vectors: Tensor, after: int = 2 * number) -> Tensor:
                 return self._carried(vectors, after, layer, positions)
 
-            for head in range(self.traces[number].n_heads):
-                yield self._head(number, head, positions).through(carry)
-            biases += carry(self._written(number, self._matrix(number)[1].expand_as(biases), positions))
+            output, output_bias = (tensor.to(self.dtype) for tensor in self._output(number))
+            yield from all_through(self._heads(number, output, positions), carry)
+            biases += carry(self._written(number, output_bias.expand_as(biases), positions))
             if (norm := self.after[2 * number]) is not None:
                 biases += self._carried(norm.bias.expand_as(biases), 2 * number + 1, layer, positions)
             added = self.output_of(submodule(self.layers[number], self.family.mlp))[positions]
@@ -122,38 +135,37 @@ class Stream:
             vectors = vectors if norm is None else norm(vectors, positions)
         return vectors
 
-    def _matrix(self, layer: int) -> list[Tensor]:
-        return [tensor.to(self.dtype) for tensor in matrix(submodule(self.layers[layer], self.family.output))]
+    def _output(self, layer: int) -> tuple[Tensor, Tensor]:
+        return matrix(submodule(self.layers[layer], self.family.output))
 
     def _written(self, layer: int, vectors: Tensor, positions: Tensor) -> Tensor:
         norm = self.writes[layer]
         return vectors if norm is None else norm(vectors, positions)
 
-    def _head(self, layer: int, head: int, positions: Tensor) -> Source:
-        """Return what a head adds to the stream, whose parts are the tokens that it looked at."""
+    def _heads(self, layer: int, output: Tensor, positions: Tensor) -> Iterator[Source]:
+        """Yield what each head adds to the stream through W_O; its parts are the tokens that it looked at."""
         trace = self.traces[layer]
-        d_v = trace.value.shape[-1]
-        output = self._matrix(layer)[0][head * d_v : (head + 1) * d_v]  # (d_v, d_model)
+        for head, slice_of_head in enumerate(output.unflatten(0, (trace.n_heads, -1))):  # (d_v, d_model)
+            context = trace.weights(head, positions).to(self.dtype) @ trace.value_of(head).to(self.dtype)
+            vectors = self._written(layer, context @ slice_of_head, positions)
+            yield Source(f"{layer}.{head}", vectors, partial(self._terms_by_token, layer, head, positions))
+
+    def _terms_by_token(self, layer: int, head: int, positions: Tensor) -> Iterator[Source]:
+        trace = self.traces[layer]
+        output = self._output(layer)[0].unflatten(0, (trace.n_heads, -1))[head].to(self.dtype)
         weights = trace.weights(head, positions).to(self.dtype)
         values = trace.value_of(head).to(self.dtype)
+        for key in range(trace.n_keys):
 
-        def written(vectors: Tensor) -> Tensor:
-            return self._written(layer, vectors @ output, positions)
+            def weigh(value: Tensor, key: int = key) -> Tensor:  # values, each weighed at each position
+                return self._written(layer, (weights[:, key, None] * value) @ output, positions)
 
-        def terms_by_token() -> Iterator[Source]:
-            for key in range(trace.n_keys):
-
-                def weigh(value: Tensor, key: int = key) -> Tensor:  # one value, as it is weighed at each position
-                    return written(weights[:, key, None] * value)
-
-                name = f" of {key} {self.tokens[key].strip()}"
-                yield Source(name, weigh(values[key]), partial(self._value, layer, head, key, weigh))
-
-        return Source(f"{layer}.{head}", written(weights @ values), terms_by_token)
+            name = f" of {key} {self.tokens[key].strip()}"
+            yield Source(name, weigh(values[key]), partial(self._value, layer, head, key, weigh))
 
     def _value(self, layer: int, head: int, key: int, read: Callable[[Tensor], Tensor]) -> Iterator[Source]:
         position = torch.tensor([key], device=self.traces[layer].value.device)
-        values = (source.through(read) for source in self.read(layer, head, 2, position))
+        values = all_through(self.read(layer, head, 2, position), read)
         return (replace(source, name=f": {source.name}") for source in values)
 
     def read(self, layer: int, head: int, which: int, positions: Tensor) -> Iterator[Source]:
@@ -172,8 +184,7 @@ class Stream:
             projected = (vectors if norm is None else norm(vectors, positions)) @ weight
             return projected if finish is None else finish(projected, positions)
 
-        for source in self.sources(layer, positions):
-            source = source.through(project)
+        for source in all_through(self.sources(layer, positions), project):
             if source.name == BIAS:
                 bias = biases[key_head].to(self.dtype) + (0 if norm is None else norm.bias @ weight)
                 bias = bias.expand_as(source.vectors)
@@ -201,7 +212,8 @@ class Stream:
             if rotate is None:
                 return vectors
             turns = [tensor[0].to(self.dtype)[positions][None] for tensor in rotary]
-            return rotate(vectors[None, None], vectors[None, None], *turns)[0][0, 0]
+            as_heads = vectors.reshape(1, -1, *vectors.shape[-2:])
+            return rotate(as_heads, as_heads, *turns)[0].reshape(vectors.shape)
 
         return finish
 

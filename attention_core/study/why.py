@@ -20,7 +20,7 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study.effects import index_from_start
 from attention_core.study.output import Table
-from attention_core.study.sources import Source, Stream
+from attention_core.study.sources import Source, Stream, all_through
 
 Against = Literal["mean"] | int | None
 """What a key is compared with: the mean of the other visible keys, one other key, or nothing."""
@@ -129,9 +129,8 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
         ValueError: the query may not see the key, or the other one.
         UnsupportedError: the attention is no scaled dot product of what the description says.
     """
-    layer = index_from_start("layer", layer, len(stream.traces))
-    trace = stream.traces[layer]
-    head = index_from_start("head", head, trace.n_heads)
+    trace = stream.traces[index_from_start("layer", layer, len(stream.traces), may_be_negative=False)]
+    index_from_start("head", head, trace.n_heads, may_be_negative=False)
     query, key = index_from_start("query", query, trace.n_queries), index_from_start("key", key, trace.n_keys)
     if not isinstance(trace.score, ScaledDot) or not trace.query.shape[-1]:
         raise UnsupportedError("the run shows weights alone, of which no query and key are known")
@@ -156,8 +155,8 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
     return Why(
         score=float(contrast @ recorded),
         title=f"Score of head {layer}.{head}, query {label[0]}, key {label[1]}{compared}",
-        query_sources=[source.through(lambda vectors: vectors[0]) for source in stream.read(layer, head, 0, at)],
-        key_sources=[source.through(contrast.matmul) for source in stream.read(layer, head, 1, positions)],
+        query_sources=[*all_through(stream.read(layer, head, 0, at), lambda vectors: vectors[..., 0, :])],
+        key_sources=[*all_through(stream.read(layer, head, 1, positions), contrast.matmul)],
         factor=trace.score.factor(trace.key.shape[-1]),
         note=_note(stream, layer, head, query, key),
     )
