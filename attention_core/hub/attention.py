@@ -31,13 +31,15 @@ class Run:
     """The run in progress in this thread.
 
     `on_attention` is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context
-    (batch, n_queries, n_heads, d_v), and may return other weights; no trace is kept.
+    (batch, n_queries, n_heads, d_v), and may return other weights; no trace is kept. `on_context` is given the number
+    and the context, and may return another one.
     """
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)  # by number of the call, for every item of the batch
     item_edits: Sequence[Mapping[int, Edits]] = ()  # for each item, further edits of its own; empty = none
     on_attention: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
+    on_context: Callable[[int, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)  # a trace of each kept part
     float_masks: frozenset[int] = frozenset()  # ids of the settings of models that know masks of numbers only
@@ -155,6 +157,10 @@ def attention(
     call = _CallResult(inputs, eager, sinks, context, all_weights)
     splits = run.builder.slices(usual_order(query.shape[:2]), run.n_items)
     traces = [call.trace(run.builder, split, normalisers) for split in splits]
+    if run.on_context is not None:
+        new_context = run.on_context(number, call.context)
+        run.calls.append((module, []))
+        return (call.context if new_context is None else new_context.contiguous()), None
     try:
         edits = run.edits_of(number, len(query))
         context, traces = call.edited(traces, edits, [split.number for split in splits])

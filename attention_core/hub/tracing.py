@@ -335,8 +335,24 @@ def stream_attention(
     these, and gradients flow back to them. UnsupportedError where parts of the model bypass the library's attention
     interface, or have no such attention; trace_model may still record some of it.
     """
+    return _stream(model, inputs, Run(_n_items(inputs), on_attention=on_attention), gradients)
+
+
+def stream_context(
+    model: Any,
+    inputs: Mapping[str, Any],
+    on_context: Callable[[int, Tensor], Tensor | None],
+    gradients: bool = False,
+) -> Any:
+    """Run a model once and hand over what the heads of each attention hand over; return the output.
+
+    As stream_attention, by the fused kernel and without weights: `on_context` may return another context.
+    """
+    return _stream(model, inputs, Run(_n_items(inputs), on_context=on_context), gradients)
+
+
+def _stream(model: Any, inputs: Mapping[str, Any], run: Run, gradients: bool) -> Any:
     _check_model(model)
-    run = Run(_n_items(inputs), on_attention=on_attention)
     with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
         module_log, output = _run_interface(model, dict(inputs), run)
     if output is None or not run.calls or module_log.missed:

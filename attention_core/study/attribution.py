@@ -5,7 +5,7 @@ the Wild", section 3.1; the lens, nostalgebraist 2020, "interpreting GPT: the lo
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
+from attention_core.study.effects import margin
 from attention_core.study.families import FrozenNorm, matrix
 from attention_core.study.output import Metric, ModelOutput, Table, metric_gradients
 from attention_core.study.sources import BIAS, Source, Stream, all_through
@@ -32,6 +33,7 @@ class Attribution(Table):
         shape: (n_layers, n_heads).
         residue: what the parts leave, by rounding.
         note: what else was frozen or left out; empty = nothing.
+        margins: of means over several inputs, half the 95 % interval of each part, by name.
     """
 
     value: float
@@ -39,6 +41,7 @@ class Attribution(Table):
     shape: tuple[int, int]
     residue: float
     note: str = ""
+    margins: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> float:
         """Return what a part adds: "embedding", "2.0", "mlp 2", "biases"."""
@@ -51,10 +54,22 @@ class Attribution(Table):
         return torch.tensor([[self[f"{layer}.{head}"] for head in range(n_heads)] for layer in range(n_layers)])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        return {
-            "part": [*(source.name for source in self.sources), "residue"],
-            "value": [*(float(source.vectors) for source in self.sources), self.residue],
-        }
+        parts = [*(source.name for source in self.sources), "residue"]
+        columns: dict[str, Any] = {"part": parts}
+        columns["value"] = [*(float(source.vectors) for source in self.sources), self.residue]
+        return columns | ({"margin": [self.margins.get(part, 0.0) for part in parts]} if self.margins else {})
+
+
+def average_attributions(results: Sequence[Attribution]) -> Attribution:
+    """Return the mean of attributions over several inputs, with margins."""
+    values = torch.stack([torch.stack([source.vectors for source in result.sources]) for result in results])
+    names = [source.name for source in results[0].sources]
+    value, residue = (
+        sum(numbers) / len(results) for numbers in zip(*((r.value, r.residue) for r in results), strict=True)
+    )
+    margins = dict(zip(names, margin([*values]).tolist(), strict=True))
+    sources = [*map(Source, names, values.mean(0))]
+    return replace(results[0], value=value, sources=sources, residue=residue, margins=margins)
 
 
 def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribution:

@@ -7,19 +7,19 @@ Nanda 2023, "Attribution Patching".
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain, count
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, HeadRef, OutputFrom, PatternFrom
+from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadRef, OutputFrom, PatternFrom
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.outputs import MAX_ITEMS, repeated
-from attention_core.hub.tracing import run_items
+from attention_core.hub.tracing import run_items, stream_context
 from attention_core.study.output import Metric, ModelOutput, Table, number
 from attention_core.study.sites import (
     MODULE_SITES,
@@ -27,11 +27,14 @@ from attention_core.study.sites import (
     Activations,
     Projection,
     Site,
+    activations,
     changing,
     evaluated,
     modules_at,
+    run_through,
 )
 
+T = TypeVar("T", bound=Callable[..., Any])
 MAP_COLUMNS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
 """What the columns of a site's map are, beside its rows, the layers; of sites that are not here they are positions."""
 
@@ -47,6 +50,9 @@ class Effects(Table):
         site: what was changed.
         tokens: of the positions.
         estimate: the values that one gradient predicts; None where they were not computed.
+        is_measured: whether the values were measured; else they are the estimate.
+        margins: of means over several inputs, half the 95 % interval of the values; None of one input.
+        change_margins: half the 95 % interval of the mean change.
     """
 
     values: Tensor
@@ -55,6 +61,9 @@ class Effects(Table):
     site: Site = "head_out"
     tokens: Sequence[str] = ()
     estimate: Tensor | None = None
+    is_measured: bool = True
+    margins: Tensor | None = None
+    change_margins: Tensor | None = None
 
     @property
     def change(self) -> Tensor:
@@ -62,8 +71,8 @@ class Effects(Table):
 
     @property
     def correlation(self) -> float:
-        """Pearson's correlation of the values with what the gradient predicts; nan without an estimate."""
-        if self.estimate is None:
+        """Pearson's correlation of measured values with what the gradient predicts; nan where one is missing."""
+        if self.estimate is None or not self.is_measured:
             return float("nan")
         has_value = ~self.values.isnan()
         return float(torch.corrcoef(torch.stack([self.values[has_value], self.estimate[has_value]]))[0, 1])
@@ -78,7 +87,8 @@ class Effects(Table):
             columns["token"] = [self.tokens[position] for position in columns[column]]
         indices = tuple(cells.T)
         columns |= {"value": self.values[indices].tolist(), "change": self.change[indices].tolist()}
-        return columns if self.estimate is None else columns | {"estimate": self.estimate[indices].tolist()}
+        further = {"estimate": self.estimate, "margin": self.margins, "change_margin": self.change_margins}
+        return columns | {name: map_[indices].tolist() for name, map_ in further.items() if map_ is not None}
 
 
 class Change(NamedTuple):
@@ -105,21 +115,23 @@ class Runner:
     # called with the share of a map that is done
     progress: Callable[[float], Any] | None = None
 
-    def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
+    def outputs(self, changes: Sequence[Change]) -> list[ModelOutput]:
         """Return the model's output of every change, all run in one batch."""
         inputs = repeated(self.inputs, len(changes))
         edits = [change.edits for change in changes]
         all_edits = chain.from_iterable(chain.from_iterable(item_edits.values() for item_edits in edits))
-        by_hooks = self.projections and all(edit.target == "context" for edit in all_edits)
-        with torch.set_grad_enabled(gradients), changing([change.patches for change in changes]):
-            if by_hooks:
+        only_contexts = all(edit.target == "context" for edit in all_edits)
+        with torch.no_grad(), changing([change.patches for change in changes]):
+            if self.projections and only_contexts:
                 patches = [_context_patches(item_edits, self.projections) for item_edits in edits]
                 with changing(patches, before=True):
                     output = evaluated(self.model, inputs)
-            elif any(edits):
-                output = run_items(self.model, inputs, edits, gradients=gradients)
-            else:
+            elif not any(edits):
                 output = evaluated(self.model, inputs)
+            elif only_contexts and "image_grid_thw" not in inputs:
+                output = stream_context(self.model, inputs, partial(_edit_contexts, edits))
+            else:
+                output = run_items(self.model, inputs, edits)
         return ModelOutput.of_batch(output, self.tokenizer)
 
     def measure(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
@@ -135,15 +147,32 @@ class Runner:
         return as_map(values)
 
 
+def _edited(contexts: Tensor, edits: Edits) -> Tensor:
+    """Return what heads hand over, (n, n_heads, d), after edits."""
+    heads = [*contexts.unbind(-2)]
+    for edit in edits:
+        for head in filter(edit.applies_to, range(len(heads))):
+            heads[head] = edit.context(head, heads[head])
+    return torch.stack(heads, -2)
+
+
+def _edit_contexts(edits: Sequence[Mapping[int, Edits]], layer: int, contexts: Tensor) -> Tensor | None:
+    """Return contexts (n_items * n_windows, n, n_heads, d) after the edits of each item; None = there are none."""
+    by_item = contexts.unflatten(0, (len(edits), -1))
+    pairs = [(item, item_edits[layer]) for item, item_edits in enumerate(edits) if item_edits.get(layer)]
+    if not pairs:
+        return None
+    by_item = by_item.clone()
+    for item, layer_edits in pairs:
+        by_item[item] = torch.stack([_edited(window, layer_edits) for window in by_item[item]])
+    return by_item.flatten(0, 1)
+
+
 def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> ActivationPatches:
     """Return patches that make the edits in the input of each projection, all heads' contexts (n, n_heads * d)."""
 
     def change(side_by_side: Tensor, n_heads: int, layer_edits: Edits) -> Tensor:
-        heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
-        for edit in layer_edits:
-            for head in filter(edit.applies_to, range(n_heads)):
-                heads[head] = edit.context(head, heads[head])
-        return torch.cat(heads, -1)
+        return _edited(side_by_side.unflatten(-1, (n_heads, -1)), layer_edits).flatten(-2)
 
     return {
         projections[layer].module: partial(change, n_heads=projections[layer].n_heads, layer_edits=layer_edits)
@@ -250,41 +279,39 @@ def drop_heads(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     return {cell: partial(Change, {cell[0]: [*map(DropHead, heads)]}) for cell, heads, _ in targets}
 
 
-@dataclass(frozen=True)
-class _Nudge(HeadEdit):
-    """Adds zeros to a head's output, whose gradient is that of the metric by this output."""
+def states_at(runner: Runner, site: Site, metric: Metric) -> tuple[ModelOutput, Activations, None]:
+    """Run the inputs as they are; return the output and each layer's states at a site."""
+    (states,), output = activations(runner.model, runner.inputs, site, runner.projections)
+    return ModelOutput.of_batch(output, runner.tokenizer)[0], states, None
 
-    name = "nudge"
-    target = "context"
 
-    head: int
-    by: Tensor = field(compare=False)
+def gradients_at(runner: Runner, site: Site, metric: Metric) -> tuple[ModelOutput, Activations, Activations]:
+    """Run the inputs as they are, forward and back; return what states_at does, and the slopes of a metric there."""
+    states: dict[int, Tensor] = {}
+    nudges: dict[int, Tensor] = {}
 
-    def context(self, head: int, context: Tensor) -> Tensor:
-        return context + self.by
+    def nudge(layer: int, by_unit: Tensor) -> Tensor:
+        states[layer], nudges[layer] = by_unit.detach()[0], torch.zeros_like(by_unit).requires_grad_()
+        return by_unit + nudges[layer]
+
+    with torch.enable_grad():
+        batch = run_through(runner.model, runner.inputs, site, runner.projections, nudge, gradients=True)
+        output = ModelOutput.of_batch(batch, runner.tokenizer)[0]
+        leaves, value = [nudges[layer] for layer in sorted(nudges)], metric(output)
+        if not isinstance(value, Tensor) or not value.requires_grad:
+            raise ValueError("an estimate by a gradient needs a metric that returns a tensor, not a number")
+        slopes = torch.autograd.grad(value, leaves, allow_unused=True, materialize_grads=True)
+    return output.detached(), [states[layer] for layer in sorted(states)], [slope[0] for slope in slopes]
 
 
 def estimate_changes(
-    runner: Runner,
     site: Site,
     current: Activations,
     replacements: Activations,
-    metric: Metric,
+    slopes: Activations,
     positions: Sequence[int] | None = None,
 ) -> Tensor:
-    """Estimate by one gradient how changes_at would change the metric: slope times difference.
-
-    The gradient is that of the metric by the activations at a site, in the run of the inputs as they are.
-    """
-    nudges = [torch.zeros_like(states).requires_grad_() for states in current]
-    if site in MODULE_SITES:
-        modules = zip(modules_at(runner.model, site), nudges, strict=True)
-        change = Change(patches={module: partial(torch.add, nudge[0]) for module, nudge in modules})
-    else:
-        change = Change({layer: [*map(_Nudge, count(), nudge)] for layer, nudge in enumerate(nudges)})
-    with torch.enable_grad():
-        answer = metric(runner.outputs([change], gradients=True)[0])
-        slopes = torch.autograd.grad(answer, nudges, allow_unused=True, materialize_grads=True)
+    """Estimate by slopes of gradients_at how changes_at would change the metric: slope times difference."""
     steps = [((new - old) * slope).sum(-1) for old, new, slope in zip(current, replacements, slopes, strict=True)]
     targets = targets_at(site, current, positions)
     return as_map({cell: float(steps[cell[0]][heads][:, rows].sum()) for cell, heads, rows in targets})
@@ -299,12 +326,53 @@ def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
     return result
 
 
-def join_inputs(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two inputs as one batch of two; ValueError where their lengths differ."""
-    pairs = {name: (value, corrupt[name]) for name, value in clean.items() if isinstance(value, Tensor)}
-    for name, (first, second) in pairs.items():
-        if first.shape != second.shape:
-            raise ValueError(
-                f"clean and corrupt need as many tokens, got {first.shape[1]} and {second.shape[1]} in {name}"
-            )
-    return dict(clean) | {name: torch.cat(pair) for name, pair in pairs.items()}
+def check_lengths(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> None:
+    """Raise a ValueError where two inputs have other lengths."""
+    for name, first in clean.items():
+        if isinstance(first, Tensor) and first.shape != corrupt[name].shape:
+            lengths = f"{first.shape[1]} and {corrupt[name].shape[1]}"
+            raise ValueError(f"clean and corrupt need as many tokens, got {lengths} in {name}")
+
+
+def average(results: Sequence[Effects]) -> Effects:
+    """Return the mean of effects over several inputs, with the margins of their values and of their changes."""
+    if len({tuple(result.values.shape) for result in results}) != 1:
+        raise ValueError("inputs of other lengths have no positions in common: study them one by one")
+    estimates = [result.estimate for result in results if result.estimate is not None]
+    means = {name: sum(getattr(result, name) for result in results) / len(results) for name in ("before", "goal")}
+    return replace(
+        results[0],
+        values=torch.stack([result.values for result in results]).mean(0),
+        margins=margin([result.values for result in results]),
+        change_margins=margin([result.change for result in results]),
+        estimate=torch.stack(estimates).mean(0) if estimates else None,
+        tokens=(),
+        **means,
+    )
+
+
+def over_many(average: Callable[[Sequence[Any]], Any]) -> Callable[[T], T]:
+    """Let a method of one input, or pair of inputs, and a metric take a list of them, and return the average."""
+
+    def decorate(method: T) -> T:
+        @wraps(method)
+        def of_each(self: Any, clean: Any, *args: Any, metric: Any, **options: Any) -> Any:
+            if not isinstance(clean, list):
+                return method(self, clean, *args, metric=metric, **options)
+            progress, results = options.pop("progress", None), []
+            metrics = [metric] * len(clean) if callable(metric) else metric
+            for index, (item, metric_of_item) in enumerate(zip(clean, metrics, strict=True)):
+                if progress is not None:
+                    options["progress"] = lambda share, index=index: progress((index + share) / len(clean))
+                pair = item if isinstance(item, tuple) else (item,)
+                results.append(method(self, *pair, metric=metric_of_item, **options))
+            return average(results)
+
+        return of_each  # type: ignore[return-value]
+
+    return decorate
+
+
+def margin(values: Sequence[Tensor]) -> Tensor:
+    """Return half the 95 % interval of a mean: 1.96 standard errors; nan of one value."""
+    return 1.96 * torch.stack([*values]).std(0) / len(values) ** 0.5

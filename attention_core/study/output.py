@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,11 @@ class ModelOutput:
         n = len(hidden if logits is None else logits)
         pairs = ([None] * n if tensor is None else tensor.float() for tensor in (logits, hidden))
         return [cls(logits_of_item, states, tokenizer) for logits_of_item, states in zip(*pairs, strict=True)]
+
+    def detached(self) -> ModelOutput:
+        """Return the same numbers, from which no gradient finds its way back."""
+        logits, hidden = (None if tensor is None else tensor.detach() for tensor in (self.logits, self.hidden))
+        return replace(self, logits=logits, hidden=hidden)
 
     def scores(self, position: int = -1) -> Tensor:
         """Return the logits (n_tokens,) of one position, or those of the classes; ValueError where there are none."""
@@ -84,13 +89,15 @@ def metric_gradients(metric: Metric, output: ModelOutput) -> tuple[float, Tensor
     """
     present = [tensor.detach().requires_grad_() for tensor in (output.logits, output.hidden) if tensor is not None]
 
-    def of_leaves(factor: float) -> Any:
-        leaves = iter(factor * leaf for leaf in present)
+    def of_leaves(tensors: Sequence[Tensor]) -> Any:
+        leaves = iter(tensors)
         logits, hidden = (None if tensor is None else next(leaves) for tensor in (output.logits, output.hidden))
         return metric(ModelOutput(logits, hidden, output.tokenizer))
 
+    with torch.no_grad():
+        twice = of_leaves([2 * tensor for tensor in present])
     with torch.enable_grad():
-        value, twice = of_leaves(1), of_leaves(2)
+        value = of_leaves(present)
         if not isinstance(value, Tensor) or not value.requires_grad:
             raise ValueError("a metric that is taken apart returns a tensor made of `logits` or of `hidden`")
         slopes = iter(torch.autograd.grad(value, present, allow_unused=True))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.capture import capture
 from attention_core.attention.capture.recorder import is_attention
-from attention_core.hub.tracing import UnsupportedError, evaluating, hooked, run_model, stream_attention
+from attention_core.hub.tracing import UnsupportedError, evaluating, hooked, run_model, stream_attention, stream_context
 
 Site = Literal["head_out", "layer", "position", "pattern", "edge", "residual", "mlp"]
 MODULE_SITES = ("residual", "mlp")
@@ -28,36 +28,69 @@ class Projection(NamedTuple):
     n_heads: int
 
 
+class WindowedError(UnsupportedError):
+    """A model that attends in windows, so that its heads have no states of an item as a whole."""
+
+
+def run_through(
+    model: Any,
+    inputs: Mapping[str, Any],
+    site: Site,
+    projections: Sequence[Projection],
+    on_states: Callable[[int, Tensor], Tensor | None],
+    gradients: bool = False,
+) -> Any:
+    """Run a model and hand over what each layer has at a site; return the output.
+
+    `on_states` is given the layer and its states (n_items, n_units, n_positions, d), and may return others. Projections
+    are those of a model that hands over no attention as it runs. UnsupportedError where the model works in windows,
+    shares one module among its layers, or has no such part.
+    """
+    n_items = len(next(value for value in inputs.values() if isinstance(value, Tensor)))
+
+    def of_attention(layer: int, by_unit: Tensor) -> Tensor | None:
+        if len(by_unit) != n_items:
+            raise WindowedError(f"{type(model).__name__} attends in windows: only method='zero' is known there")
+        return on_states(layer, by_unit)
+
+    if site == "pattern":
+        return stream_attention(model, inputs, lambda layer, weights, _: of_attention(layer, weights), gradients)
+    if site not in MODULE_SITES and not projections:
+
+        def on_context(layer: int, context: Tensor) -> Tensor | None:
+            new = of_attention(layer, context.transpose(1, 2))
+            return None if new is None else new.transpose(1, 2)
+
+        return stream_context(model, inputs, on_context, gradients)
+    is_of_heads = site not in MODULE_SITES
+    modules = [p.module for p in projections] if is_of_heads else modules_at(model, site)
+    n_units = [p.n_heads for p in projections] if is_of_heads else [1] * len(modules)
+    seen: list[nn.Module] = []
+
+    def on_module(module: nn.Module, *values: Any) -> Any:
+        seen.append(module)
+        layer, states = modules.index(module), states_of(values[-1])  # some layers have all items in one row
+        by_unit = states.reshape(n_items, -1, n_units[layer], states.shape[-1] // n_units[layer]).transpose(1, 2)
+        new = on_states(layer, by_unit)
+        return None if new is None else with_states(values[-1], new.transpose(1, 2).reshape(states.shape))
+
+    with hooked(modules, on_module, is_of_heads), torch.set_grad_enabled(gradients):
+        output = evaluated(model, inputs)
+    if sorted(map(id, seen)) != sorted(map(id, modules)):
+        raise UnsupportedError(f"layers of {type(model).__name__} share a module, or do not all run")
+    return output
+
+
 def activations(
     model: Any, inputs: Mapping[str, Any], site: Site, projections: Sequence[Projection] = ()
 ) -> tuple[list[Activations], Any]:
-    """Return what every item of a batch has at a site, and the model's output.
-
-    Projections are those of a model that hands over no attention as it runs. UnsupportedError where the model works in
-    windows, shares one module among its layers, or has no such part.
-    """
-    n_items = len(next(value for value in inputs.values() if isinstance(value, Tensor)))
-    if site in MODULE_SITES or (projections and site != "pattern"):
-        modules = modules_at(model, site) if site in MODULE_SITES else [projection.module for projection in projections]
-        with recorded(modules, before=site not in MODULE_SITES) as records, torch.no_grad():
-            output = evaluated(model, inputs)
-        if any(len(records[module]) != 1 for module in modules):
-            raise UnsupportedError(f"layers of {type(model).__name__} share a module, or do not all run")
-        by_layer = []
-        n_heads = [projection.n_heads for projection in projections] or [1] * len(modules)
-        for module, n_units in zip(modules, n_heads, strict=True):
-            states = records[module][0]  # some layers have all items in one row
-            by_layer.append(states.reshape(n_items, -1, n_units, states.shape[-1] // n_units).transpose(1, 2))
-    else:
-        by_layer = []
-
-        def on_attention(_: int, weights: Tensor, context: Tensor) -> None:
-            by_layer.append(weights if site == "pattern" else context.transpose(1, 2))
-
-        output = stream_attention(model, inputs, on_attention)
-    if any(len(layer) != n_items for layer in by_layer):
-        raise UnsupportedError(f"{type(model).__name__} attends in windows: only method='zero' is known there")
-    return [[layer[item] for layer in by_layer] for item in range(n_items)], output
+    """Return what every item of a batch has at a site, see run_through, and the model's output."""
+    by_layer: dict[int, Tensor] = {}
+    output = run_through(
+        model, inputs, site, projections, lambda layer, states: by_layer.update({layer: states.detach()})
+    )
+    n_items = len(next(iter(by_layer.values())))
+    return [[by_layer[layer][item] for layer in sorted(by_layer)] for item in range(n_items)], output
 
 
 def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
@@ -183,8 +216,7 @@ def changing(changes: Sequence[ActivationPatches], before: bool = False) -> Iter
         items = states.reshape(len(changes), -1, states.shape[-1])
         pairs = zip(items, changes, strict=True)
         new = [patches[module](item) if module in patches else item for item, patches in pairs]
-        changed = torch.stack(new).reshape(states.shape)
-        return changed if isinstance(values[-1], Tensor) else (changed, *values[-1][1:])
+        return with_states(values[-1], torch.stack(new).reshape(states.shape))
 
     with hooked({module for patches in changes for module in patches}, change, before):
         yield
@@ -193,3 +225,8 @@ def changing(changes: Sequence[ActivationPatches], before: bool = False) -> Iter
 def states_of(values: Any) -> Tensor:
     """Return the states among what a module put out or was given."""
     return values if isinstance(values, Tensor) else values[0]
+
+
+def with_states(values: Any, states: Tensor) -> Any:
+    """Return what a module put out or was given with other states."""
+    return states if isinstance(values, Tensor) else (states, *values[1:])

@@ -1,6 +1,7 @@
 """A model, and the questions that can be put to it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from itertools import chain, count
 from typing import Any, Literal
@@ -16,17 +17,17 @@ from attention_core.deprecated import renamed_arguments
 from attention_core.device import device_of
 from attention_core.hub.model import readable
 from attention_core.hub.outputs import items_at_once
-from attention_core.hub.tracing import run_model
+from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import effects
-from attention_core.study.attribution import Attribution, Lens, attribute, lens
-from attention_core.study.effects import Effects, Runner
+from attention_core.study.attribution import Attribution, Lens, attribute, average_attributions, lens
+from attention_core.study.effects import Effects, Runner, over_many
 from attention_core.study.heads import CorpusText, Heads, head_map, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Projection, Site, activations, can_stream, evaluated, projections_of, replacement
+from attention_core.study.sites import Projection, Site, WindowedError, activations, projections_of, replacement
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
-Input = str | Mapping[str, Any]
+Input = str | Mapping[str, Any] | Sequence[Any]
 N_SENTENCES = 500
 """Of those that come along, in a corpus."""
 N_REFERENCES = 100
@@ -43,6 +44,8 @@ class Study:
 
     def __init__(self, model: Any, tokenizer: Any = None) -> None:
         self.model, self.tokenizer = model, tokenizer
+        # where the heads of a model meet that hands over no attention as it runs; empty = it does, or is not yet run
+        self._projections: Sequence[Projection] = ()
 
     @renamed_arguments(given="item")
     def inputs(self, item: Input, **settings: Any) -> dict[str, Any]:
@@ -100,6 +103,7 @@ class Study:
         return heads_over(self.model, self.tokenizer, map(self._text, count(), corpus), progress)
 
     @renamed_arguments(how="method")
+    @over_many(effects.average)
     def ablate(
         self,
         clean: Input,
@@ -113,13 +117,15 @@ class Study:
         query: int = -1,
         window: int = 1,
         seed: int = 0,
+        gradient: bool = False,
+        measure: bool = True,
         progress: Callable[[float], Any] | None = None,
     ) -> Effects:
         """Return the metric without each part of the run, one part at a time and many in a batch.
 
         Args:
-            clean: the input.
-            metric: what is measured.
+            clean: the input; or a list of inputs, for means with intervals.
+            metric: what is measured, or one for each input.
             at: "head_out", what a head hands over, a map of layers and heads; "layer", all heads of a layer;
                 "position", all heads of a layer at one position, layers and positions; "edge", that one query may not
                 look at one key, layers and keys; "mlp" and "residual", what an MLP adds to the residual stream and the
@@ -132,6 +138,8 @@ class Study:
             query: of "edge", from whose row the edge is cut.
             window: of "edge", in how many layers around each it is cut.
             seed: of "resample".
+            gradient: whether one gradient foretells the effects, too; not of "edge".
+            measure: whether they are measured; else the values are the gradient's estimate, see patch.
             progress: is given the share that is done.
 
         Raises:
@@ -142,26 +150,30 @@ class Study:
         _check("at", at, ("head_out", "layer", "position", "edge", "residual", "mlp"))
         _check("method", method, ("zero", "mean", "resample"))
         inputs = self.inputs(clean)
-        runner, before = self._runner(inputs, metric, at, progress)
+        runner = self._runner(inputs, progress)
         if at == "edge":
-            changes = effects.cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
-        elif at in ("head_out", "layer") and method == "zero" and positions is None:
-            changes = effects.drop_heads(run_model(self.model, inputs)[0].traces, at)
+            recording, output = run_model(self.model, inputs)
+            return self._measured(runner, at, metric, output, effects.cut_edges(recording.traces, query, window, heads))
+        try:
+            before, current, slopes = self._states(runner, at, metric, gradient or not measure)
+        except WindowedError:
+            if not measure or method != "zero" or positions is not None:
+                raise
+            recording, output = run_model(self.model, inputs)
+            return self._measured(runner, at, metric, output, effects.drop_heads(recording.traces, at), heads)
+        if method == "zero":
+            replacements = [torch.zeros_like(states) for states in current]
         else:
 
             def read(inputs: Mapping[str, Any]) -> list[Tensor]:
                 return activations(self.model, inputs, at, runner.projections)[0][0]
 
-            current = read(inputs)
-            if method == "zero":
-                replacements = [torch.zeros_like(states) for states in current]
-            else:
-                texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
-                replacements = replacement(read, map(self.inputs, texts), current, method, seed)
-            changes = effects.changes_at(at, current, replacements, self.model, positions)
-        values = runner.measure(changes, metric, heads if at == "head_out" else None)
-        return Effects(values, before, site=at, tokens=self.tokens(inputs))
+            texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
+            replacements = replacement(read, map(self.inputs, texts), current, method, seed)
+        only = heads if at == "head_out" else None
+        return self._exchanged(runner, at, metric, before, current, replacements, slopes, positions, measure, only)
 
+    @over_many(effects.average)
     def patch(
         self,
         clean: Input,
@@ -171,29 +183,31 @@ class Study:
         at: Site = "head_out",
         positions: Sequence[int] | None = None,
         gradient: bool = True,
+        measure: bool = True,
         progress: Callable[[float], Any] | None = None,
     ) -> Effects:
         """Return the metric of the corrupt run after each of its parts is given what it has in the clean run.
 
         Args:
-            clean: the run from which parts are taken.
+            clean: the run from which parts are taken; or a list of pairs (clean, corrupt), for means with intervals.
             corrupt: the run in which they are put, of as many tokens.
-            metric: what is measured; Effects.before is that of the corrupt run, goal that of the clean one.
+            metric: what is measured, or one for each pair; Effects.before is that of the corrupt run, goal that of the
+                clean one.
             at: as for ablate, and "pattern": a head has the clean run's weights, and its own values.
             positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
             gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
+            measure: whether they are measured; else the values are the estimate, of two forwards and one backward. A
+                difference of logits is closer to linear than a probability.
             progress: is given the share that is done.
         """
         _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
-        pair, inputs = effects.join_inputs(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
-        runner, before = self._runner(inputs, metric, at, progress)
-        (source, current), output = activations(self.model, pair, at, runner.projections)
-        goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        values = runner.measure(effects.changes_at(at, current, source, self.model, positions), metric)
-        estimate = None
-        if gradient and at != "pattern":
-            estimate = before + effects.estimate_changes(runner, at, current, source, metric, positions)
-        return Effects(values, before, goal, at, self.tokens(inputs), estimate)
+        clean_inputs, inputs = self.inputs(clean), self.inputs(corrupt)
+        effects.check_lengths(clean_inputs, inputs)
+        goal, source, _ = self._states(self._runner(clean_inputs), at, metric)
+        runner = self._runner(inputs, progress)
+        before, current, slopes = self._states(runner, at, metric, gradient or not measure)
+        effect = self._exchanged(runner, at, metric, before, current, source, slopes, positions, measure)
+        return replace(effect, goal=goal)
 
     def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
         """Return the output of the corrupt run with states of the clean one put into it, all at once.
@@ -211,8 +225,11 @@ class Study:
         inputs = self.inputs(corrupt)
         return Runner(self.model, inputs, self.tokenizer).outputs([effects.carry_states(self.model, source, states)])[0]
 
+    @over_many(average_attributions)
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
         """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
+
+        Of a list of inputs these are means with intervals, and there may be a metric for each.
 
         Norms keep the scales that they had. Of a model without logits the metric reads ModelOutput.hidden.
 
@@ -289,17 +306,64 @@ class Study:
         special = torch.tensor(getattr(self.tokenizer, "all_special_ids", ()), dtype=ids.dtype, device=ids.device)
         return CorpusText(number, inputs, torch.isin(ids, special))
 
-    def _runner(
-        self, inputs: Mapping[str, Any], metric: Metric, site: Site, progress: Callable[[float], Any] | None
-    ) -> tuple[Runner, float]:
-        """Return what runs an input with changes at a site, and the metric without any."""
-        with torch.no_grad():
-            output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
-        projections: list[Projection] = []
-        if site in ("head_out", "layer", "position") and not can_stream(self.model, inputs):
-            projections = projections_of(self.model, inputs)
-        n_at_once = items_at_once(output.logits)
-        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once, progress), number(metric(output))
+    def _runner(self, inputs: Mapping[str, Any], progress: Callable[[float], Any] | None = None) -> Runner:
+        return Runner(self.model, inputs, self.tokenizer, self._projections, progress=progress)
+
+    def _states(
+        self, runner: Runner, site: Site, metric: Metric, gradient: bool = False
+    ) -> tuple[float, list[Tensor], list[Tensor] | None]:
+        """Return the metric of a run as it is, what each layer has at a site, and with a gradient its slopes there."""
+        states_at = effects.gradients_at if gradient else effects.states_at
+        try:
+            output, states, slopes = states_at(runner, site, metric)
+        except WindowedError:
+            raise
+        except UnsupportedError:
+            if runner.projections or site not in ("head_out", "layer", "position"):
+                raise
+            self._projections = runner.projections = projections_of(self.model, runner.inputs)
+            output, states, slopes = states_at(runner, site, metric)
+        runner.n_at_once = items_at_once(output.logits)
+        return number(metric(output)), states, slopes
+
+    def _exchanged(
+        self,
+        runner: Runner,
+        site: Site,
+        metric: Metric,
+        before: float,
+        current: list[Tensor],
+        replacements: list[Tensor],
+        slopes: list[Tensor] | None,
+        positions: Sequence[int] | None,
+        measure: bool,
+        only: Sequence[tuple[int, int]] | None = None,
+    ) -> Effects:
+        """Return the effects of other states at a site, measured or estimated by slopes or both."""
+        estimate = None
+        if slopes is not None:
+            estimate = before + effects.estimate_changes(site, current, replacements, slopes, positions)
+        if measure or estimate is None:
+            changes = effects.changes_at(site, current, replacements, self.model, positions)
+            values = runner.measure(changes, metric, only)
+        else:
+            values = estimate
+        tokens = self.tokens(runner.inputs)
+        return Effects(values, before, site=site, tokens=tokens, estimate=estimate, is_measured=measure)
+
+    def _measured(
+        self,
+        runner: Runner,
+        site: Site,
+        metric: Metric,
+        batch: Any,
+        changes: effects.Changes,
+        only: Sequence[tuple[int, int]] | None = None,
+    ) -> Effects:
+        output = ModelOutput.of_batch(batch, self.tokenizer)[0]
+        runner.n_at_once = items_at_once(output.logits)
+        values = runner.measure(changes, metric, only)
+        return Effects(values, number(metric(output)), site=site, tokens=self.tokens(runner.inputs))
 
 
 def _check(argument: str, value: str, options: Sequence[str]) -> None:

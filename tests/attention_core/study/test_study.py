@@ -125,6 +125,67 @@ def test_one_gradient_foretells_patches_as_far_as_they_are_linear(name):
         assert Study(model).patch(nudged, near, metric=metric, at=site).correlation > 0.98
 
 
+@pytest.mark.parametrize("name", ["llama", "vit", "gpt2"])
+def test_an_estimate_takes_two_forwards_and_one_backward(name):
+    model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
+    measured_too, n_runs = Study(model).patch(clean, corrupt, metric=metric), []
+    handle = model.register_forward_hook(lambda *_: n_runs.append(1))
+    put = Study(model).patch(clean, corrupt, metric=metric, measure=False)
+    assert len(n_runs) == 2
+    cut = Study(model).ablate(clean, metric=metric, measure=False)
+    assert len(n_runs) == 3
+    handle.remove()
+    assert_close(put.values, measured_too.estimate)
+    assert (put.is_measured, math.isnan(put.correlation)) == (False, True)
+    assert (put.before, put.goal) == pytest.approx((measured_too.before, measured_too.goal), abs=1e-5)
+    nudges = [torch.zeros(()).requires_grad_() for _ in projections(model)]
+    handles = [
+        module.register_forward_pre_hook(lambda _, args, nudge=nudge: (args[0] * (1 + nudge * chosen),))
+        for module, nudge in zip(projections(model), nudges, strict=True)
+    ]
+    chosen = torch.zeros(32).index_fill(0, torch.arange(8, 16), 1.0)  # head 1
+    metric(ModelOutput.of_batch(model(**clean))[0]).backward()
+    for handle in handles:
+        handle.remove()
+    expected = torch.stack([cut.before - nudge.grad for nudge in nudges])
+    assert_close(cut.values[:, 1], expected.double(), atol=1e-5, rtol=0)
+    model.zero_grad()
+    both = Study(model).ablate(clean, metric=metric, gradient=True)
+    assert_close(both.estimate, cut.values)
+    assert -1 <= both.correlation <= 1
+    with pytest.raises(ValueError, match="needs a metric that returns a tensor"):
+        Study(model).ablate(clean, metric=lambda out: 1.0, measure=False)
+
+
+def test_many_inputs_give_means_and_intervals():
+    study, metrics, done = (
+        Study(model_of("llama")),
+        [metric_of("llama"), lambda out: out.logit(3), metric_of("llama")],
+        [],
+    )
+    pairs = [(CLEAN, CORRUPT), (CORRUPT, CLEAN), (CLEAN, CLEAN)]
+    singles = [study.patch(*pair, metric=metric) for pair, metric in zip(pairs, metrics, strict=True)]
+    put = study.patch(pairs, metric=metrics, progress=done.append)
+    values = torch.stack([one.values for one in singles])
+    assert_close(put.values, values.mean(0))
+    assert_close(put.margins, 1.96 * values.std(0) / 3**0.5)
+    assert_close(put.change_margins, 1.96 * torch.stack([one.change for one in singles]).std(0) / 3**0.5)
+    assert put.goal == pytest.approx(sum(one.goal for one in singles) / 3)
+    assert put.columns()["margin"] == put.margins.flatten().tolist()
+    assert (done == sorted(done), done[-1]) == (True, 1)
+    cut = study.ablate([CLEAN, CORRUPT], metric=metrics[0])
+    one, two = (study.ablate(item, metric=metrics[0]).values for item in (CLEAN, CORRUPT))
+    assert_close(cut.values, (one + two) / 2)
+    added = study.attribute([CLEAN, CORRUPT], metric=metrics[0])
+    one, two = (study.attribute(item, metric=metrics[0]) for item in (CLEAN, CORRUPT))
+    assert added["1.2"] == pytest.approx((one["1.2"] + two["1.2"]) / 2)
+    assert added.margins["1.2"] == pytest.approx(1.96 * abs(one["1.2"] - two["1.2"]) / 2)
+    assert added.columns()["margin"][0] == added.margins["embedding"]
+    short = {"input_ids": IDS[:1, :5]}
+    with pytest.raises(ValueError, match="no positions in common"):
+        study.ablate([CLEAN, short], metric=metrics[1], at="residual")
+
+
 def test_other_parts_are_taken_away_as_the_run_s_own_edits_and_hooks_do():
     model, metric = model_of("llama"), metric_of("llama")
     study = Study(model)

@@ -110,6 +110,8 @@ def test_what_cannot_be_taken_apart_is_refused():
     for argument, n in (("layer", 2), ("head", 4), ("query", 11), ("key", 11)):
         with pytest.raises(IndexError, match=f"{argument} must be from 0 to {n - 1}, got 11"):
             study.why(CLEAN, **place | {argument: 11})
+    with pytest.raises(IndexError, match="head must be from 0 to 3, got -1"):
+        study.why(CLEAN, **place | {"head": -1})
     table = study.why(CLEAN, **place)
     with pytest.raises(ValueError, match="mlp 0 is no sum"):
         table.open("key", "mlp 0")

@@ -1,0 +1,105 @@
+"""Time and memory of a study beside the model's plain forward: python -m benchmarks.real_model FOLDER.
+
+Of a language model's folder, such as SmolLM2-135M-Instruct. Everything is measured in this process, in turns.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention_core.data.phrase_book import phrase_book
+from attention_core.hub.load import load_pretrained, n_bytes_of
+from attention_core.hub.model import in_megabytes
+from attention_core.study import ModelOutput, Study
+from benchmarks.report import publish
+
+SENTENCE = "The animal didn't cross the street because it was too tired."
+ROUNDS, N_LONG, N_NEW = 3, 512, 10
+
+
+def peak_bytes(before: int = 0) -> int:
+    """Return the largest resident memory since the last call, less what was there before (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak - before
+
+
+def seconds(*calls: Callable[[], Any]) -> list[float]:
+    """Return the shortest time of each call, run in turns."""
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(ROUNDS):
+        for call, seconds_of_call in zip(calls, times, strict=True):
+            start = time.perf_counter()
+            call()
+            seconds_of_call.append(time.perf_counter() - start)
+    return [min(seconds_of_call) for seconds_of_call in times]
+
+
+def look_at_all_heads(study: Study, inputs: dict[str, Any]) -> None:
+    for trace in study.run(inputs)[0].traces:
+        for head in range(trace.n_heads):
+            trace.weights(head)
+
+
+def gap(out: ModelOutput) -> Any:
+    return out.logit(260) - out.logit(282)
+
+
+def measure(study: Study, ids: torch.Tensor, floor: int, n_bytes: int) -> tuple[list[Sequence[str]], dict[str, Any]]:
+    """Return rows of the table for one input, and its figures."""
+    inputs = study.inputs({"input_ids": ids})
+    corrupt = {"input_ids": ids.flip(1)}
+    last, top = ids.shape[1] - 1, study.run(inputs)[0].traces
+    place = {"layer": len(top) - 1, "head": top[-1].n_heads - 1, "query": last, "key": 1}
+    calls: dict[str, tuple[Callable[[], Any], str]] = {
+        "text to all heads": (lambda: look_at_all_heads(study, inputs), "2" if last < 100 else "1.5, and 1 s"),
+        "why, of one score": (lambda: study.why(inputs, **place), "5"),
+        "logits by head": (lambda: study.attribute(inputs, metric=gap), "6"),
+        "patch, by gradient": (lambda: study.patch(inputs, corrupt, metric=gap, measure=False), ""),
+        "ablate, by gradient": (lambda: study.ablate(inputs, metric=gap, measure=False), ""),
+    }
+
+    def forward() -> None:
+        with torch.inference_mode():
+            study.model(**inputs)
+
+    del top
+    rows: list[Sequence[str]] = []
+    figures: dict[str, Any] = {}
+    for name, (call, goal) in calls.items():
+        peak_bytes()
+        plain, taken = seconds(forward, call)
+        peak = peak_bytes(floor)
+        figures[name] = {"forward_s": plain, "seconds": taken, "bytes": peak}
+        ratio, of_weights = f"{taken / plain:.2f}", f"{peak / n_bytes:.2f}"
+        rows.append((f"n = {last + 1}", name, f"{plain:.2f} s", f"{taken:.2f} s", ratio, goal, of_weights))
+    return rows, figures
+
+
+def main(folder: Path) -> None:
+    study_bytes = n_bytes_of(folder)
+    Study(torch.nn.Identity())
+    peak_bytes()
+    floor = peak_bytes()
+    pretrained = load_pretrained(folder)
+    load_peak = peak_bytes(floor)
+    study = Study(pretrained.model, pretrained.tokenizer)
+    rows: list[Sequence[str]] = [("input", "what", "forward", "takes", "forwards", "goal", "memory / weights")]
+    rows.append(("", "load", "", "", "", "", f"{load_peak / study_bytes:.2f}"))
+    figures: dict[str, Any] = {"model": folder.name, "weights": in_megabytes(study_bytes), "load_bytes": load_peak}
+    short = study.inputs(SENTENCE)["input_ids"]
+    long = study.inputs(" ".join(phrase_book()[:N_LONG]))["input_ids"][:, :N_LONG]
+    with torch.inference_mode(False):
+        for ids in (short, long):
+            new_rows, figures[f"n={ids.shape[1]}"] = measure(study, ids, floor, study_bytes)
+            rows += new_rows
+    publish("real_model", rows, {"torch": torch.__version__, "threads": torch.get_num_threads()} | figures)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
