@@ -217,6 +217,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def n_bytes_of(folder: Path) -> int:
+    """Return the bytes of a folder's weights."""
     return sum(file.stat().st_size for file in weight_files(folder))
 
 

@@ -9,7 +9,7 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from attention_core.study.families import FrozenNorm, family_of, matrix, project
 from attention_core.study.sites import states_of
 
 BIAS = "biases"
-N_AT_ONCE = 16  # sources that go through a linear map together
+MAX_NUMBERS = 500_000  # of the sources that go through a linear map together, 4 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,8 @@ class Source:
 def all_through(sources: Iterable[Source], linear: Callable[[Tensor], Tensor]) -> Iterator[Source]:
     """Yield what a linear map makes of each source, and of its parts; it is given several at a time, stacked."""
     stream = iter(sources)
-    while portion := list(islice(stream, N_AT_ONCE)):
+    while first := next(stream, None):
+        portion = [first, *islice(stream, MAX_NUMBERS // max(first.vectors.numel(), 1))]
         for source, vectors in zip(portion, linear(torch.stack([source.vectors for source in portion])), strict=True):
             terms = source.terms
             yield Source(source.name, vectors, None if terms is None else partial(_terms_through, terms, linear))
@@ -78,10 +79,10 @@ class Stream:
         self.head = [submodule(self.precise, path) for path in family.head]
         self.final = submodule(base, family.final)
         after = [submodule(layer, path) for layer in self.layers for path in family.after]
-        watched = [*self.layers, *self.attentions, *self.head, self.final, *after]
-        paths = family.reads, family.writes, family.mlp
-        watched += [submodule(layer, path) for layer in self.layers for path in paths]
-        with watching_calls([module for module in watched if module is not None]) as self.calls:
+        norms = [submodule(layer, path) for layer in self.layers for path in (family.reads, family.writes)]
+        read_outputs = [*self.head, *self.layers[-1:], *(submodule(layer, family.mlp) for layer in self.layers)]
+        watched = {*self.layers, *self.attentions, *norms, *after, self.final, *read_outputs} - {None}
+        with watching_calls(watched, {*read_outputs}) as self.calls:
             self.recording, self.output = run_model(self.precise, inputs)
         self.traces: list[AttentionTrace] = self.recording.traces
         if len(self.traces) != len(self.layers) or any(module not in self.calls for module in self.attentions):
@@ -222,19 +223,23 @@ class ModuleCall(NamedTuple):
     """The input and output of a module for the first item, (n, d), and what else it was called with."""
 
     input: Tensor
-    output: Tensor
+    output: Tensor  # empty of modules whose output nobody reads
     settings: Mapping[str, Any]
 
 
 @contextmanager
-def watching_calls(modules: Sequence[nn.Module]) -> Iterator[dict[nn.Module, ModuleCall]]:
-    """Keep the last call of each of these modules inside the block."""
+def watching_calls(
+    modules: Collection[nn.Module], read_outputs: Collection[nn.Module]
+) -> Iterator[dict[nn.Module, ModuleCall]]:
+    """Keep the last call of each of these modules inside the block, and the output of some."""
     calls: dict[nn.Module, ModuleCall] = {}
 
     def keep(module: nn.Module, args: Any, settings: Any, output: Any) -> None:
         inputs = args[0] if args else settings["hidden_states"]
         input_states, output_states = (torch.atleast_2d(tensor.detach()[0]) for tensor in (inputs, states_of(output)))
-        calls[module] = ModuleCall(input_states, output_states, settings)
+        calls[module] = ModuleCall(
+            input_states, output_states if module in read_outputs else output_states.new_empty(0), settings
+        )
 
     with hooked(modules, keep, with_kwargs=True):
         yield calls

@@ -252,8 +252,8 @@ class Study:
 
         Args:
             clean: the input.
-            layer: whose head it is.
-            head: of the layer.
+            layer: whose head it is, from 0.
+            head: of the layer, from 0.
             query: position, from 0 or, below it, from the end.
             key: position.
             against: with what the key is compared: "mean", the mean of the other keys that the query may see; another
@@ -264,7 +264,10 @@ class Study:
             IndexError: there is no such head or position.
             ValueError: the query may not see the key.
         """
-        return explain_score(self.stream(clean), layer, head, query, key, against)
+        inputs = self.inputs(clean)
+        if "logits_to_keep" in signature(self.model.forward).parameters:
+            inputs["logits_to_keep"] = 1  # nobody reads them
+        return explain_score(self.stream(inputs), layer, head, query, key, against)
 
     def show(
         self, clean: Input, *, colour: Any = None, beside: Sequence[Any] | Mapping[str, Any] = (), **options: Any
