@@ -34,4 +34,4 @@ def test_link_opens_what_the_table_names(where, link, visit):
     headings = {heading.value for heading in (*page.title, *page.subheader)}
     assert part in headings or part in repr(page)
     if slug := query.get("question"):
-        assert part == page.title[0].value == next(text for one, text, _ in entry.questions if one == slug)
+        assert part == page.title[0].value == next(text for one, text, *_ in entry.questions if one == slug)

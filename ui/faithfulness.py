@@ -21,6 +21,7 @@ from attention_core.device import device_of, to_array
 from attention_core.faithfulness import assessment
 from attention_core.faithfulness.attribution import Subject, mean_weights
 from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
+from attention_core.faithfulness.variation import AdversarialWeights
 from attention_core.hub.model import ModelError
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.models import MODELS
@@ -69,6 +70,7 @@ class QuestionedMap(NamedTuple):
     beside: DeltaGenerator | None = None
     result: assessment.Assessment | None = None
     reason: str = ""
+    first: int = 1  # what the first head is called
 
     @classmethod
     def missing(cls, reason: str) -> QuestionedMap:
@@ -87,9 +89,10 @@ def question_map(
     beside: DeltaGenerator | None = None,  # where all is drawn; None = below
     is_on_demand: bool = False,  # whether a button asks for the figures, since they may take long
     load: Callable[[str], Any] = model_or_stop,  # returns the model of the name
+    first: int = 1,  # what the first head is called
 ) -> QuestionedMap:
     """Erase what a page's map points at, part by part, and return what becomes of the answer."""
-    questioned = QuestionedMap(name, model, part, over, note, beside)
+    questioned = QuestionedMap(name, model, part, over, note, beside, first=first)
 
     def portions() -> Iterator[tuple[float, assessment.Assessment]]:
         loaded = load(model)
@@ -133,7 +136,7 @@ def draw(questioned: QuestionedMap) -> None:
         with right:
             _adversarial_weights(name, result, questioned.over)
             with st.container(key=f"desk_{name}_without"):
-                _heads(name, result)
+                _heads(name, result, questioned.first)
         _over_many(questioned.model, result)
 
 
@@ -174,12 +177,12 @@ def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[st
     return order, f"{area:.2f}", number(result.agreement(order), "+.2f"), percent(result.overlap(order))
 
 
-def _heads(name: str, result: assessment.Assessment) -> None:
+def _heads(name: str, result: assessment.Assessment, first: int) -> None:
     if len(result.heads) < 2:
         return
     several = len(result.subject.weights) > 1
     strongest = list(result.heads.items())[:MAX_HEADS]
-    labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in strongest]
+    labels = [f"{f'{layer}, ' * several}head {head + first}" for (layer, head), _ in strongest]
     most = f"{percent(strongest[0][1])}, most of the {len(result.heads)} heads"
     moves = f"**Without {labels[0]}** the answer moves by {most}."
     is_clear = strongest[0][1] > strongest[1][1]
@@ -208,9 +211,10 @@ def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInP
     hangs = "hangs" if moved > 2 * result.subject.bound else "hardly hangs"
     st.markdown(
         f"Shuffled, these weights move the answer by {percent(moved)}; all equal, by {percent(result.uniform)}: it "
-        f"{hangs} on them.{_by_layer(result)} The most different ones found (distance {adversarial.divergence:.2f} of "
-        f"1) move it by {percent(adversarial.moved)}."
+        f"{hangs} on them.{_by_layer(result)} {describe_adversarial(adversarial)}"
     )
+    if not adversarial.divergence:
+        return
     pair = [mean_weights(weights) for weights in (result.subject.map_weights, adversarial.weights)]  # (n_keys,)
     if over:
         high = over.high or float(max(weights.max() for weights in pair))
@@ -225,6 +229,14 @@ def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInP
         by_word = (result.subject.of_keys(weights).tolist() for weights in pair)
         chart = two_weights_chart(result.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another")
+
+
+def describe_adversarial(adversarial: AdversarialWeights) -> str:
+    """Say how far the most different weights that were found move the answer, or that none were found."""
+    distance = f"{adversarial.divergence:.2f}"
+    if distance == "0.00":
+        return "No different ones were found that move it as little."
+    return f"The most different ones found (distance {distance} of 1) move it by {percent(adversarial.moved)}."
 
 
 def _by_layer(result: assessment.Assessment) -> str:

@@ -22,6 +22,9 @@ class PageQuestion(NamedTuple):
     slug: str  # its name in the address, which never changes
     text: str
     in_lecture: bool = False  # whether a remote control leads to it; of a page at most one
+    in_laboratory: bool = (
+        False  # whether it stands apart, as what a lesson does not need, and is no screen of a lecture
+    )
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def draw_experiment(name: str, *, players: tuple[Player, ...] = (), beat: float 
         draw_fragment(_draw_experiment, experiments[question.slug], players=players, beat=beat)
     if not LECTURE.value:
         _scroll_to(key=f"{name}_{question.slug}_scroll", data={"key": "experiment", "block": "start"})
-        questions = entry_of(name).questions
+        questions = [each for each in entry_of(name).questions if each.in_laboratory == question.in_laboratory]
         index = questions.index(question)
         _draw_links(name, [*questions[index + 1 :], *questions[:index]][:MAX_FURTHER])
     return True
@@ -95,12 +95,16 @@ def page_questions(name: str, numbers: Callable[[], None] | None, *, players: tu
         with st.container(key="numbers"):
             section("All the numbers")
             draw_fragment(numbers, players=players)
-    _draw_links(name, entry_of(name).questions[:MAX_LINKS])
+    questions = entry_of(name).questions
+    lesson = [question for question in questions if not question.in_laboratory]
+    _draw_links(name, lesson[:MAX_LINKS], questions[len(lesson) :])
 
 
-def _draw_links(name: str, questions: Sequence[PageQuestion]) -> None:
+def _draw_links(name: str, questions: Sequence[PageQuestion], laboratory: Sequence[PageQuestion] = ()) -> None:
     with st.container(key="questions", gap=None):
-        for slug, text, _ in questions:
+        for number, (slug, text, *_) in enumerate([*questions, *laboratory]):
+            if number == len(questions):
+                section("Laboratory")
             icon, on_click = ":material/arrow_forward:", partial(_on_link, name, slug)
             st.button(text, f"{name}_question_{slug}", icon=icon, type="tertiary", on_click=on_click)
 
@@ -115,7 +119,8 @@ def _on_link(name: str, slug: str) -> None:
 def _draw_screen_choice(name: str) -> None:
     """Draw the list of a page's screens in a lecture, of which one is open."""
     entry = entry_of(name)
-    labels = {"": entry.title} | {slug: text for slug, text, _ in entry.questions}
+    chosen, labels = OPEN_QUESTION[name].value, {"": entry.title}
+    labels |= {each.slug: each.text for each in entry.questions if not each.in_laboratory or each.slug == chosen}
     if entry.has_numbers:
         labels[NUMBERS] = "All the numbers"
     with st.container(key=SCREENS):

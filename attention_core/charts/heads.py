@@ -138,11 +138,13 @@ def heads_chart(
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
     has_bar: bool = True,
+    first: int = 1,
 ) -> Chart:
     """Draw every head of every layer; queries downwards, keys to the right, with a colour bar or without.
 
     Notes are what the tooltip says of each layer and head; the chosen (layer, head) is framed, those that are off
-    are crossed out; a point selection over heads has the fields layer and head.
+    are crossed out; a point selection over heads has the fields layer and head. The first layer and head are called
+    by the number `first`.
     """
     down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
     n_layers, n_heads = len(pictures.n_heads), max(pictures.n_heads)
@@ -153,14 +155,14 @@ def heads_chart(
     data = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
         "next": left + right,
         "below": top + down,
-        "name": [f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
+        "name": [f"layer {layer + first}, head {head + first}" for layer, head in heads],
         "note": [notes[layer][head] for layer, head in heads],
         "largest": [pictures.largest[layer][head] for layer, head in heads],
     }
     width, height, gap = LEFT + n_heads * right, HEAD + n_layers * down, pictures.gap
     crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
-    above, beside = _names(pictures, right, down)
+    above, beside = _names(pictures, right, down, first)
     spec = _heads_chart(
         bar=Bar.of(pictures.ramp, BAR, 200) if has_bar else None,
         picture_size=(pictures.width, pictures.height),
@@ -210,14 +212,14 @@ def _heads_chart(
     return layers.fixed_size(drawing, *size)
 
 
-def _names(pictures: Mosaic, right: int, down: int) -> tuple[Columns, Columns]:
+def _names(pictures: Mosaic, right: int, down: int, first: int) -> tuple[Columns, Columns]:
     """Number the columns and the rows; where there is room the first ones say what they are, "head 1" and "layer 1"."""
     has_room = min(right, down) >= 45
     every = 1 if has_room else -(-22 // min(right, down))
     heads, rows = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
-    numbers = [[str(index + 1) for index in indices] for indices in (heads, rows)]
+    numbers = [[str(index + first) for index in indices] for indices in (heads, rows)]
     if has_room:
-        numbers[0][0], numbers[1][0] = "head 1", "layer 1"
+        numbers[0][0], numbers[1][0] = f"head {first}", f"layer {first}"
     above = rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
     beside = rectangles(LEFT - 6, HEAD + rows * down + pictures.height / 2)
     return above | {"text": numbers[0]}, beside | {"text": numbers[1]}

@@ -185,7 +185,7 @@ def _layers(
         values = torch.stack([trace.value_of(head) for head in heads]).float()
         output_matrix = matrix(merge)[0].float().unflatten(0, (len(heads), -1))
         contributions = torch.einsum("hqk,hkd,hde->qke", layer_weights, values, output_matrix)
-        weights[name := f"layer {number + 1}"] = layer_weights.clone()
+        weights[name := f"layer {number}"] = layer_weights.clone()
         output = handed_over[merge][-1].reshape(contributions.shape[::2])
         args, settings = calls[layer]
         entered[layer] = args[0] if args else settings["hidden_states"]

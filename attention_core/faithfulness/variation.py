@@ -69,6 +69,8 @@ def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
 
 
 class AdversarialWeights(NamedTuple):
+    """Other weights that keep the answer, and how other they are."""
+
     weights: Mapping[str, Tensor]  # by name, (n_heads, n_queries, n_keys)
     divergence: float  # mean of the rows' Jensen-Shannon divergence from the true weights, bits
     moved: float  # how far the answer moves, at most the bound

@@ -18,7 +18,7 @@ from attention_core.hub.outputs import token_text
 from attention_core.hub.run import ModelRun, TextInput
 from attention_core.study import Attribution, Effects, Lens, ModelOutput, Study
 from attention_core.study.output import token_id
-from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
+from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map, short_name
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
 from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
@@ -69,7 +69,7 @@ def describe_logit(parts: LogitParts) -> str:
     heads = parts.attribution.heads
     layer, head = divmod(int(heads.abs().nan_to_num(-1).argmax()), heads.shape[1])
     adds, value = number(float(heads[layer, head]), "+.2f"), number(parts.attribution.value)
-    return f"Layer {layer + 1}, head {head + 1} moves the logit of {parts.word} most: by {adds} of {value}."
+    return f"{short_name(layer, head).capitalize()} moves the logit of {parts.word} most: by {adds} of {value}."
 
 
 def _words_of(tokenizer: Any, word: Any, rival: Any) -> str:
@@ -96,7 +96,7 @@ def draw_logit_parts(parts: LogitParts) -> None:
         draw_chart(chart, key="model_adds_bars", alt="The parts that add most to the logit")
         st.markdown("If the model ended there, it would say")
         rows = [[f"{text} {fine_percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
-        names = ["the word itself", *(f"layer {layer}" for layer in range(1, len(rows)))]
+        names = ["the word itself", *(f"layer {layer}" for layer in range(len(rows) - 1))]
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
 
@@ -133,7 +133,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
 
     def effect_of(head: tuple[int, int]) -> str:
         value = _in_units(float(effects.values[head]), word, rival)
-        return f"**layer {head[0] + 1}, head {head[1] + 1}** from there alone: **{value}**"
+        return f"**{short_name(*head)}** from there alone: **{value}**"
 
     before, goal = _in_units(effects.before, word, rival), _in_units(effects.goal, word, rival)
     if word is None:
@@ -247,4 +247,5 @@ def question_run(run: ModelRun, request: RunRequest) -> QuestionedMap:
         note=answer,
         is_on_demand=is_large,
         load=pretrained_of,
+        first=0,
     )

@@ -58,8 +58,13 @@ def is_off(trace: AttentionTrace, head: int) -> bool:
 
 
 def head_name(group: str, layer: int, head: int, *_: int) -> str:
-    """Return what people call a head, who count from 1; also for a whole Selection."""
-    return f"{group}, layer {layer + 1}, head {head + 1}"
+    """Return the name of a head and of its kind of attention; also for a whole Selection."""
+    return f"{group}, {short_name(layer, head)}"
+
+
+def short_name(layer: int | str, head: int | str) -> str:
+    """Return the name of a head as papers and the library have it: layer and head, both from 0."""
+    return f"head {layer}.{head}"
 
 
 def _parse_choice(text: str) -> HeadChoice:
@@ -236,7 +241,7 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
     st.selectbox(
         "Head, the most focused first",
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
-        format_func=lambda head: f"Layer {head[0] + 1}, head {head[1] + 1}: {label(head)}",
+        format_func=lambda head: f"{short_name(*head).capitalize()}: {label(head)}",
         width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
@@ -264,7 +269,7 @@ def glance_picture(
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
     chart = heads_chart(
-        pictures, notes, chosen=frame, off=off, select="head" if takes_click else None, has_bar=not takes_click
+        pictures, notes, chosen=frame, off=off, select="head" if takes_click else None, has_bar=not takes_click, first=0
     )
     clicks = clickable(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
     draw_chart(chart, width="content", alt=description + "; click one" * takes_click, **clicks)
@@ -279,7 +284,7 @@ def head_map(
     for row, numbers in zip(matrix, values, strict=True):
         row[: len(numbers)] = numbers
     rows, columns = (
-        Axis(f"{name}s", [f"{name} {index + 1}" for index in range(n)])
+        Axis(f"{name}s", [f"{name} {index}" for index in range(n)])
         for name, n in zip(("layer", "head"), matrix.shape, strict=True)
     )
     view = StepStyle(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)

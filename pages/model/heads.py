@@ -118,7 +118,7 @@ def _draw_similar_heads(run: ModelRun, selection: glance.Selection, layers: list
         for index in nearest_first[:N_SIMILAR]:
             layer, head = heads[index]
             st.button(
-                f"Layer {layer + 1}, head {head + 1}: {row[index]:.2f} away",
+                f"{glance.short_name(layer, head).capitalize()}: {row[index]:.2f} away",
                 key=f"model_like_{selection.group}_{layer}_{head}",
                 type="tertiary",
                 on_click=partial(glance.choose, group=selection.group, layer=layer, head=head),
@@ -170,7 +170,7 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
         layer, head = selection.layer, selection.head
         mean, margin = (percent(float(of_heads[behaviour][layer][head])) for of_heads in (heads.means, heads.margins))
         st.markdown(
-            f"**Layer {layer + 1}, head {head + 1}**: {heads.name(layer, head) or 'nothing clear'}. "
+            f"**{glance.short_name(layer, head).capitalize()}**: {heads.name(layer, head) or 'nothing clear'}. "
             f"{behaviour.capitalize()}: {mean} ± {margin} ({HEAD_NAMES[behaviour]})."
         )
         name, examples = heads.name(layer, head), heads.examples.get((layer, head), ())
@@ -185,10 +185,8 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
         columns = heads.columns()
         rows = [row for row in zip(columns["layer"], columns["head"], columns["name"], strict=True) if row[2]]
         with st.container(key="desk_model_named"):
-            table = [(layer + 1, head + 1, name) for layer, head, name in rows]
-            st.dataframe(
-                dict(zip(("layer", "head", "called"), zip(*table, strict=True), strict=False)), hide_index=True
-            )
+            names = ("layer", "head", "called")
+            st.dataframe(dict(zip(names, zip(*rows, strict=True), strict=False)), hide_index=True)
 
 
 def rolled_out(run: ModelRun) -> None:
@@ -242,7 +240,7 @@ def describe_pair(run: ModelRun, second: ModelRun) -> str:
     selection = glance.chosen(run)
     nearest = glance.nearest(second, selection)
     first, other = (_does(run, selection), _does(second, nearest))
-    return f"Layer {selection.layer + 1}, head {selection.head + 1}: {first} here; {other} in the second run."
+    return f"{glance.short_name(*selection[1:3]).capitalize()}: {first} here; {other} in the second run."
 
 
 def _does(run: ModelRun, selection: glance.Selection) -> str:
@@ -256,7 +254,7 @@ def side_by_side(run: ModelRun, second: ModelRun) -> None:
     for column, displayed, selected in sides:
         with column:
             model = error_markdown(DISPLAY_NAMES.get(displayed.model, displayed.model))
-            st.markdown(f"**{model}**, layer {selected.layer + 1}, head {selected.head + 1}")
+            st.markdown(f"**{model}**, {glance.short_name(*selected[1:3])}")
             glance.glance_picture(displayed, selected, width=520, height=265)
 
 

@@ -168,7 +168,7 @@ def export_head(run: ModelRun) -> None:
         glance.NAME,
         head=selection.head,
         query=selection.query,
-        subject=f"{run.recording.model} {selection.group} layer {selection.layer + 1} head {selection.head + 1}",
+        subject=f"{run.recording.model} {selection.group} head {selection.layer}.{selection.head}",
         recording=run.recording,
         picture=run.picture,
         grid=run.patch_grid,
@@ -180,7 +180,7 @@ def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
     habit = describe_head(glance.summaries_of(run, selection.group)[selection.layer][selection.head])
     trace = layers[selection.layer]
     habit = glance.OFF if glance.is_off(trace, selection.head) else habit
-    section(f"Layer {selection.layer + 1}, head {selection.head + 1}: {habit}", Role.WEIGHTS)
+    section(f"{glance.short_name(*selection[1:3]).capitalize()}: {habit}", Role.WEIGHTS)
     return selection, trace
 
 

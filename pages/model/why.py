@@ -21,7 +21,7 @@ from attention_core.study import Study, Why
 from attention_core.study.heads import shows_pattern
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, explain_score
-from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
+from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, short_name
 from pages.model.heads import HEAD_DESCRIPTIONS, heads_of
 from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
@@ -36,7 +36,7 @@ EXAMPLE_TEXT, EXAMPLE_QUERY = "Mary has a red car. Mary has a red", 10
 COPYING_HEAD, FINDING_HEAD = (3, 5), (2, 0)
 """Layer and head of the bundled language model: the head that copies, and the one by which it finds what to copy."""
 EXAMPLE_FIGURES = (
-    "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
+    "In 60 such sentences, three names with twenty things, head 2.0 is the largest part on the key’s side 57 "
     "times, and without it the look more than halves 51 times."
 )
 MEAN, NOTHING = -1, -2  # in place of the key that a key is compared with: the mean of all others, or no key
@@ -79,8 +79,8 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         _draw_side(Role.KEY, _token_name(run.tokens, cell[3]), opened.by_key())
     sides = {"query": opened.query_sources, "key": opened.key_sources}
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
-    style = {"format_func": _format_option, "placeholder": "What a head took, from where"}
-    OPENED.widget(st.multiselect, "Take apart, too (layer.head, counted from 0)", [*OPENED.value, *openable], **style)
+    style = {"format_func": format_source, "placeholder": "What a head took, from where"}
+    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
     with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
         products = opened.largest(N_PRODUCTS)
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
@@ -172,7 +172,7 @@ def describe_weight(run: ModelRun, cell: Cell) -> str:
     trace_index, head, query, key = cell
     share = percent(float(run.recording.traces[trace_index].weights(head, [query], [key])))
     query_token, key_token = _token_name(run.tokens, query), _token_name(run.tokens, key)
-    return f"{_format_head(trace_index, head).capitalize()} looks from {query_token} at {key_token}: {share}."
+    return f"{short_name(trace_index, head).capitalize()} looks from {query_token} at {key_token}: {share}."
 
 
 def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, cell: Cell, table: Why) -> None:
@@ -191,10 +191,10 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
     length = "one token" if distance == 1 else f"{distance} tokens"
     source_description = _describe_head(name_of_head(*source_ref), run, key, position)
     target = f"{length} {direction}, at {_token_name(run.tokens, position)}" if distance else "at itself"
-    st.markdown(f"{sentence}**{_format_head(*source_ref)}**, which looked {target}. {source_description}")
+    st.markdown(f"{sentence}**{short_name(*source_ref)}**, which looked {target}. {source_description}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         st.button(
-            f"Switch {_format_head(*source_ref)} {'on again' if IS_OFF.value else 'off'}",
+            f"Switch {short_name(*source_ref)} {'on again' if IS_OFF.value else 'off'}",
             key="model_why_switch",
             on_click=IS_OFF.set,
             args=(not IS_OFF.value,),
@@ -246,10 +246,6 @@ def _head_namer(request: RunRequest) -> Callable[[int, int], str]:
         return lambda *head: ""
 
 
-def _format_head(layer: int, head: int) -> str:
-    return f"head {head + 1} of layer {layer + 1}"
-
-
 def _token_name(labels: Sequence[str], position: int) -> str:
     """Return a token as Markdown and, if the text has several of it, which of them."""
     tokens = [label.strip() for label in labels]
@@ -258,17 +254,11 @@ def _token_name(labels: Sequence[str], position: int) -> str:
     return literal(tokens[position]) + f" ({ordinal})" * (n_alike > 1)
 
 
-def _format_option(source: str) -> str:
-    """Return the name of a source in a long list, such as "key 2.0", counted from 0 as in the library."""
-    name, head = format_source(source), re.match(r"(query|key):(\d+\.\d+)", source)
-    return re.sub(r": layer \d+, head \d+", f" {head[2]}", name, count=1) if head else name
-
-
 def format_source(source: str) -> str:
-    """Return the name of an attention_core.study.sources.Source in words, counted from 1."""
+    """Return the name of an attention_core.study.sources.Source in words."""
     start = r"(^|: |^(?:query|key):)"
-    source = re.sub(rf"{start}(\d+)\.(\d+)", lambda m: f"{m[1]}layer {int(m[2]) + 1}, head {int(m[3]) + 1}", source)
+    source = re.sub(rf"{start}(\d+)\.(\d+)", lambda m: f"{m[1]}{short_name(m[2], m[3])}", source)
     source = re.sub(r" of (\d+) (\S*?)(?=: |$)", lambda m: f", from {m[2]} ({int(m[1]) + 1})", source)
-    source = re.sub(rf"{start}mlp (\d+)$", lambda m: f"{m[1]}layer {int(m[2]) + 1}, feed-forward", source)
+    source = re.sub(rf"{start}mlp (\d+)$", r"\1feed-forward \2", source)
     source = re.sub(r"(^|: )(embedding|biases)$", lambda m: m[1] + SOURCE_LABELS[m[2]], source)
     return re.sub(r"^(query|key):", r"\1: ", source)

@@ -8,6 +8,7 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.assessment import RANDOM, assess
 from attention_core.faithfulness.attribution import ATTENTION
 from attention_core.faithfulness.model_subject import model_subject
+from attention_core.faithfulness.variation import AdversarialWeights
 from attention_core.hub.run import TextInput
 from attention_core.inference.pretrained import load_model, prepare
 from attention_core.inference.sentiment import read_sentence
@@ -15,7 +16,7 @@ from attention_core.links import pack
 from attention_core.models import load
 from tests.support.app import frames, rerun, text_of
 from ui.edits import ListedEdit
-from ui.faithfulness import AS_LEARNED
+from ui.faithfulness import AS_LEARNED, describe_adversarial
 
 PAGES = ("pixels", "read", "ask", "matter", "translate", "transformer", "groups")
 
@@ -35,6 +36,10 @@ def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
     assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
     assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
     assert "Shuffled, these weights move" in text_of(page)
+
+
+def test_where_the_search_found_no_other_weights_none_are_called_the_most_different():
+    assert describe_adversarial(AdversarialWeights({}, 0.0, 0.0)).startswith("No different ones were found")
 
 
 def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
@@ -138,5 +143,5 @@ def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
         assert "instead: {} and {}.".format(*areas) in words
     if len(result.heads) > 1:
         (layer, head), moved = next(iter(result.heads.items()))
-        name = f"{layer}, head {head + 1}" if result.by_layer else f"head {head + 1}"
+        name = f"{layer}, head {head}" if result.by_layer else f"head {head + 1}"
         assert f"**Without {name}** the answer moves by {percent(moved)}, most of the" in words

@@ -14,7 +14,7 @@ NEEDED = {"model": {"model": "tatoeba-llama"}}
 @pytest.mark.parametrize("name", sorted(OPENS.keys() - {"every", *MOVED}))
 def test_old_addresses_lead_to_what_they_promised_and_the_page_opens_it(name, visit):
     texts = {"": entry_of(name).heading, NUMBERS: "All the numbers"} | {
-        slug: text for slug, text, _ in entry_of(name).questions
+        slug: text for slug, text, *_ in entry_of(name).questions
     }
     for old, today in OPENS[name].items():
         query, current = (dict(parse_qsl(one.replace(ANY, "shuffled-2"))) for one in (old, today))

@@ -30,3 +30,6 @@ def test_a_question_ends_with_its_mark_and_a_lecture_leads_to_at_most_one():
     for entry in PAGES:
         assert all(question.text.endswith("?") for question in entry.questions)
         assert sum(question.in_lecture for question in entry.questions) <= 1
+        assert not any(question.in_lecture and question.in_laboratory for question in entry.questions)
+        is_apart = [question.in_laboratory for question in entry.questions]
+        assert is_apart == sorted(is_apart), "the numbers of a lecture's screens count without those"

@@ -19,6 +19,7 @@ from attention_core.hub.outputs import expected
 from attention_core.hub.run import ModelInputs, ModelRun, TextInput, run
 from attention_core.inference.pretrained import prepare
 from pages.model.effects import MANY_PARAMETERS
+from pages.model.glance import short_name
 from pages.model.heads import corpus
 from pages.model.runs import Need, Runs, draw_model
 from ui.chart import draw_chart
@@ -88,7 +89,7 @@ def answer(sink: Sink) -> str:
             f"Here to take something: {label} gets {share}, and its value is {percent(first.length)} as long as others."
         )
     return (
-        f"To take almost nothing: {name_of(sink.heads[0])} gives {label} {share} of its weight, and that value is "
+        f"To take almost nothing: {short_name(*sink.heads[0])} gives {label} {share} of its weight, and that value is "
         f"{1 / first.length:.1f} times shorter than the others."
     )
 
@@ -140,7 +141,7 @@ def _draw_next_token(sink: Sink) -> None:
             rows.append((name, *(f"{token.text.strip('␣')} {percent(token.probability)}" for token in likeliest)))
     layer, head = sink.heads[0]
     share = percent(float(sink.layers[layer].weights(head)[-1, 0]))
-    figures_table((name_of((layer, head)).capitalize(), "next", "", ""), *rows)
+    figures_table((short_name(layer, head).capitalize(), "next", "", ""), *rows)
     note(f"The last token gives the first {share}: where this head finds something, it looks there.")
 
 
@@ -175,7 +176,7 @@ def _draw_figures(sink: Sink) -> None:
     if figures is None:
         return
     rows = [
-        (name_of(head), percent(weight), f"{length:.2f}", f"{context:.2f}", *(f"{moved:.3f}" for moved in effects))
+        (short_name(*head), percent(weight), f"{length:.2f}", f"{context:.2f}", *(f"{moved:.3f}" for moved in effects))
         for head, (weight, length, context, *effects) in figures.items()
     ]
     header = "the first gets", "its value", "the head takes", *_changes(0)
@@ -195,8 +196,3 @@ def _figures_of(pretrained: Pretrained, inputs: ModelInputs, head: Head) -> list
     first = FirstToken.of(next(iter(learned.groups.values()))[head[0]], head[1])
     shares = [each.logits.float().softmax(-1) for each in (learned, *changed) if each.logits is not None]
     return [*first, *(float(divergence(shares[0], moved).mean()) for moved in shares[1:])]
-
-
-def name_of(head: Head) -> str:
-    """Return what people call a head, who count from 1."""
-    return f"layer {head[0] + 1}, head {head[1] + 1}"

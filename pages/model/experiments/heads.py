@@ -1,7 +1,7 @@
 """What does each head do? A number for every head, and the heads that are most alike."""
 
 from attention_core.explain.heads import describe_head
-from pages.model.glance import summaries_of
+from pages.model.glance import short_name, summaries_of
 from pages.model.heads import chosen_or_clearest, describe_metric, heads_in_numbers
 from pages.model.runs import Runs, draw_model_and_head
 
@@ -15,7 +15,7 @@ def answer(runs: Runs) -> str:
     """Say what the chosen head does in this input, or the clearest one."""
     group, layer, head, _ = chosen_or_clearest(runs.run)
     summary = summaries_of(runs.run, group)[layer][head]
-    return f"**Layer {layer + 1}, head {head + 1}**: {describe_metric(summary, describe_head(summary))}"
+    return f"**{short_name(layer, head).capitalize()}**: {describe_metric(summary, describe_head(summary))}"
 
 
 def draw(runs: Runs) -> None:

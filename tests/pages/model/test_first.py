@@ -27,7 +27,7 @@ def test_a_head_looks_at_the_first_token_and_takes_nothing(visit, short):
     assert weight > 0.9
     shorter = float(lengths[1:].mean() / lengths[0])
     assert shorter > 7
-    assert f"layer 4, head 6 gives `<start>` {percent(weight)}" in text_of(page)
+    assert f"head 3.5 gives `<start>` {percent(weight)}" in text_of(page)
     assert f"{shorter:.1f} times shorter" in text_of(page)
     kept_away = run(pretrained, inputs, edits={3: (BlockKeys(head=5, keys=(0,)),)})
     token = expected(kept_away.logits[-1], pretrained.tokenizer, n=1).likeliest[0]
@@ -43,5 +43,5 @@ def test_a_model_that_reads_both_ways_is_exchanged_by_a_button(visit, short):
     assert "a decoder alone" in text_of(page)
     page.button(key="model_take_small").click()
     rerun(page)
-    assert "layer 4, head 6" in text_of(page)
+    assert "head 3.5" in text_of(page)
     assert page.query_params["model"] == "tatoeba-llama"

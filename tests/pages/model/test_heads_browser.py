@@ -54,7 +54,7 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     visitor.locator(HEADS).click(position={"x": place["width"] * 0.6, "y": place["height"] * 0.5})
     visitor.wait_for_url(re.compile(r"head=encoder\.\d\.self%3A[5-8]&"))
     layer, head = re.search(r"encoder\.(\d)\.self%3A(\d)", visitor.url).groups()
-    visitor.get_by_text(f"layer {int(layer) + 1}, head {int(head) + 1}").first.wait_for()
+    visitor.get_by_text(f"{layer}.{head}").first.wait_for()
     settle(visitor)
     visitor.locator(TOKENS).nth(6).click()
     visitor.locator(TOKENS).nth(8).hover()
@@ -145,8 +145,8 @@ def test_the_first_screen_follows_what_is_chosen_in_an_experiment(visitor):
     similar = visitor.locator("[class*=st-key-model_like] button").first
     layer, head = re.findall(r"\d+", similar.inner_text())[:2]
     similar.click()
-    visitor.wait_for_url(re.compile(rf"head=encoder\.{int(layer) - 1}\.self%3A{int(head) - 1}&"))
-    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"Layer {layer}, head {head}: "))
+    visitor.wait_for_url(re.compile(rf"head=encoder\.{layer}\.self%3A{head}&"))
+    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"Head {layer}.{head}: "))
     open_question(visitor, "How large is every weight of one head?")
     canvas = visitor.locator("[class*=model_matrix] canvas").first
     canvas.scroll_into_view_if_needed()

@@ -41,7 +41,7 @@ def look(page):
 def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in_words(page):
     assert address(page) == ("encoder.3.self:1", "10")
     assert not {"head", "token", "question"} & set(page.query_params)  # a plain address stays plain
-    assert "Layer 4, head 2: " in titles(page)
+    assert "Head 3.1: " in titles(page)
     assert "The query is `it`" in text_of(page)
     assert len(charts(page)) >= 2
     assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options
@@ -61,8 +61,9 @@ def test_in_a_lecture_each_experiment_is_a_screen(app):
     page = open_page(app, PAGE)
     assert page.query_params["question"] == "keeps"
     screens = page.segmented_control(key="model_question").options
-    assert screens[:3] == ["Your own model", "Why does it look there?", "What if a head is switched off?"]
-    assert screens[-2:] == ["Is this map an explanation?", "All the numbers"]
+    assert screens[:3] == ["Your own model", "What does each head do?", "What does it say next?"]
+    assert screens[-2:] == ["How large is every weight of one head?", "All the numbers"]
+    assert "Is this map an explanation?" not in screens, "it stands in the laboratory"
 
 
 @pytest.fixture
@@ -78,10 +79,10 @@ def mary(app):
 
 def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
     page = rerun(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
-    assert "**Layer 4, head 6**: induction." in text_of(page)
+    assert "**Head 3.5**: induction." in text_of(page)
     assert re.search("Clearest in the sentences: |Strongest in the sentences, which is no induction: ", text_of(page))
     table = page.dataframe[-1].value
-    assert (4, 6, "induction") in [*table.itertuples(index=False, name=None)]
+    assert (3, 5, "induction") in [*table.itertuples(index=False, name=None)]
     words = text_of(set_value(page.selectbox(key="model_kind"), "induction"))
     assert int(re.search(r"Induction: (\d+)% ± [\d.]+%", words)[1]) > 50, words
 
@@ -102,7 +103,7 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     layer, head = divmod(int(found.change.abs().argmax()), 6)
     assert (layer, head) == (3, 5)
     assert f"`car` comes next with 90% here, with {fine_percent(found.goal)} after the second sentence" in text_of(page)
-    assert f"With **layer 4, head 6** from there alone: **{fine_percent(float(found.values[3, 5]))}**" in text_of(page)
+    assert f"With **head 3.5** from there alone: **{fine_percent(float(found.values[3, 5]))}**" in text_of(page)
     words = text_of(set_value(page.text_input(key="model_effect_rather"), "house"))
     assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
     page = set_value(page.text_input(key="model_effect_rather"), "")
@@ -118,7 +119,7 @@ def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(pa
     for text in (page.text_area(key="model_text_encoder").value, other):
         pretrained = load_model(page.session_state["model_key"])
         vectors.append(Study(pretrained.model, pretrained.tokenizer).run(text)[1].hidden.mean(0))
-    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **layer" in text_of(page)
+    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **head " in text_of(page)
 
 
 def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
@@ -134,15 +135,15 @@ def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
     parts = "what all heads, all feed-forward layers, the word itself and constants add"
     assert parts in text_of(page), "all of these"
     assert sum(float(one.vectors) for one in gap.sources) == pytest.approx(gap.value, abs=1e-4)
-    bars = next(one for one in frames(page) if "layer 4, head 6" in set(one.get("label", ())))
-    assert bars.set_index("label")["value"]["layer 4, head 6"] == pytest.approx(gap["3.5"], abs=1e-3)
+    bars = next(one for one in frames(page) if "head 3.5" in set(one.get("label", ())))
+    assert bars.set_index("label")["value"]["head 3.5"] == pytest.approx(gap["3.5"], abs=1e-3)
 
 
 def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["head"] = "encoder.0.self:2"
     app.query_params["token"] = "3"
     page = open_page(app, PAGE)
-    assert "Layer 1, head 3: " in titles(page)
+    assert "Head 0.2: " in titles(page)
     assert "position 4" in text_of(page)
 
 
@@ -151,7 +152,7 @@ def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
     app.query_params["head"] = address
     app.query_params["token"] = "123456"
     page = open_page(app, PAGE)
-    assert "Layer 1, head " in titles(page)
+    assert "Head 0." in titles(page)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +191,7 @@ def opened_with(monkeypatch, start_app):
 def test_a_recording_named_on_the_command_line_is_opened_and_start_stays_reachable(opened_with, recording):
     page = opened_with(recording)
     assert "run.npz: 2 calls of attention, 6 heads" in text_of(page).replace("**", "")
-    assert "Layer 1, head 2: " in titles(page)
+    assert "Head 0.1: " in titles(page)
     assert "A recording cannot run again. Choose a model above." in text_of(open_question(page, "why"))
     page = open_page(page, "pages/start/page.py")
     assert "run.npz" not in text_of(page)
@@ -269,8 +270,8 @@ def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
     assert "looks at *animal*" not in text_of(page)
     assert "This layer's attention is changed by hand" in text_of(page)
     assert max(numbers_of_weights(page)) == 0
-    assert "Layer 4, head 2: switched off" in titles(page)
-    assert "Layer 4, head 2: switched off" in page.selectbox(key="model_ranked").options
+    assert "Head 3.1: switched off" in titles(page)
+    assert "Head 3.1: switched off" in page.selectbox(key="model_ranked").options
     assert "it hands nothing to any query" in text_of(open_question(page, "head"))
     assert "without your changes" in text_of(open_question(page, "heads"))
     page = rerun(open_question(page, ""), model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))

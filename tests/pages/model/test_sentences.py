@@ -95,7 +95,7 @@ def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, 
         names = [name.strip() for name in trace.story.key_axis.labels]
         assert share in [percent(float(weight)) for weight, name in zip(row, names, strict=True) if name == looked_at]
     heads = text_of(open_question(page, "heads"))
-    described = re.search(r"\*\*Layer \d, head 2\*\*: (.+)", heads)[1]
+    described = re.search(r"\*\*Head \d\.1\*\*: (.+)", heads)[1]
     if spread := re.fullmatch(r"spread over ([\d.]+) tokens", described):
         entropies = [-float((rows * rows.clamp(min=1e-30).log2()).sum()) for rows in trace.weights(head)]
         assert float(spread[1]) == pytest.approx(2 ** (sum(entropies) / len(entropies)), abs=0.06)
@@ -219,7 +219,7 @@ def test_names_of_heads_are_those_of_the_part_that_reads_text(reader):
     kind = page.selectbox(key="model_kind").value
     mean, margin = (percent(float(values[kind][0][0])) for values in (heads.means, heads.margins))
     assert f". {kind.capitalize()}: {mean} ± {margin} (" in text_of(page)
-    assert f"**Layer 1, head 1**: {heads.name(0, 0) or 'nothing clear'}" in text_of(page)
+    assert f"**Head 0.0**: {heads.name(0, 0) or 'nothing clear'}" in text_of(page)
 
 
 @pytest.mark.parametrize("second", ["", "It was a road."])

@@ -40,9 +40,9 @@ def bars_of(page):
 
 def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_the_copying(story):
     words = text_of(story)
-    assert "Head 6 of layer 4 looks from `red` (the second) at `car`: 79%." in words
+    assert "Head 3.5 looks from `red` (the second) at `car`: 79%." in words
     assert "It is an **induction head**" in words
-    assert "The largest part on the key’s side comes from **head 1 of layer 3**, which looked one token back" in words
+    assert "The largest part on the key’s side comes from **head 2.0**, which looked one token back" in words
     assert not [button for button in story.button if button.key == "model_why_story"]
     story.button(key="model_why_switch").click()
     page = rerun(story)
@@ -61,18 +61,18 @@ def test_the_bars_add_up_to_the_score_and_sources_are_opened_down_to_the_word(st
         rest = next(name for name in bars if "others together" in name)
         named = {format_source(name): value for name, value in margin.items()}
         assert all(value == pytest.approx(named[name], abs=1e-4) for name, value in bars.items() if name != rest)
-    assert max(key, key=key.get) == "layer 3, head 1"
+    assert max(key, key=key.get) == "head 2.0"
     page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
-    assert max(bars_of(page)[1].items(), key=lambda bar: bar[1])[0] == "layer 3, head 1, from red (5)"
+    assert max(bars_of(page)[1].items(), key=lambda bar: bar[1])[0] == "head 2.0, from red (5)"
     page = set_value(page.multiselect(key="model_why_opened"), ["key:2.0", "key:2.0 of 4 red"])
     deepest = table.open("key", "2.0").open("key", "2.0 of 4 red").by_key()["2.0 of 4 red: mlp 0"]
-    shown = bars_of(page)[1]["layer 3, head 1, from red (5): layer 1, feed-forward"]
+    shown = bars_of(page)[1]["head 2.0, from red (5): feed-forward 0"]
     assert shown == pytest.approx(deepest, abs=1e-4)
     page = set_value(page.multiselect(key="model_why_opened"), ["query:2.1", "key:2.0"])
-    assert "layer 3, head 2" not in bars_of(page)[0]
-    assert "key 2.0" in page.multiselect(key="model_why_opened").options
+    assert "head 2.1" not in bars_of(page)[0]
+    assert "key: head 2.0" in page.multiselect(key="model_why_opened").options
     page = set_value(page.multiselect(key="model_why_opened"), [])
-    assert "layer 3, head 1" in bars_of(page)[1]
+    assert "head 2.0" in bars_of(page)[1]
 
 
 def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
@@ -105,7 +105,7 @@ def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_a
     again.query_params.update(link)
     again = open_page(again, PAGE)
     assert again.session_state["model_why_opened"] == ["key:2.0"]
-    assert "layer 3, head 1, from red (5)" in bars_of(again)[1]
+    assert "head 2.0, from red (5)" in bars_of(again)[1]
     bad = start_app()
     bad.query_params.update(link | {"opened": "~nonsense", "key": "9999", "rather": "77"})
     assert not open_page(bad, PAGE).session_state["model_why_opened"]
@@ -113,7 +113,7 @@ def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_a
 
 def test_encoders_have_reasons_too_and_no_next_word(page_at_why):
     words = text_of(page_at_why)
-    assert "Head 2 of layer 4 looks from `it` at `animal`: 68%." in words
+    assert "Head 3.1 looks from `it` at `animal`: 68%." in words
     assert "is the sum of" in words
     assert sum(bars_of(page_at_why)[1].values()) == pytest.approx(sum(bars_of(page_at_why)[0].values()), abs=1e-3)
 
@@ -132,7 +132,7 @@ def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why,
     monkeypatch.setattr("pages.model.why.heads_of", fails)
     page_at_why.button(key="model_why_story").click()
     words = text_of(rerun(page_at_why))
-    assert "Head 6 of layer 4 looks from `red` (the second) at `car`: 79%." in words
+    assert "Head 3.5 looks from `red` (the second) at `car`: 79%." in words
     assert "is the sum of" in words
 
 

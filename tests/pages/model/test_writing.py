@@ -243,7 +243,7 @@ def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
     assert ids_of(page) == [0]
     pressed(page, "says_one")
     assert len(ids_of(page)) == 2
-    assert "decoder cross, layer 2" in text_of(page)
+    assert "decoder cross, head 1." in text_of(page)
 
 
 def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
@@ -269,7 +269,7 @@ def test_without_a_head_the_output_changes(opened, model, told):
     pressed(page, "out_switch")
     assert told in text_of(page)
     chosen = page.session_state["model_chosen"]
-    name = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
+    name = f"{chosen.group}, head {chosen.layer}.{chosen.head}"
     assert listed(page) == [f"{name[0].upper()}{name[1:]}: switched off"]
 
 
@@ -277,7 +277,7 @@ def test_several_heads_are_switched_off_and_on_again(opened):
     page = opened("masked", part="without")
     for head in (2, 3):
         pressed(look_at(page, 1, head), "out_switch")
-    assert listed(page) == [f"Encoder self, layer 2, head {head}: switched off" for head in (3, 4)]
+    assert listed(page) == [f"Encoder self, head 1.{head}: switched off" for head in (2, 3)]
     assert "The sentence's vector turns by" in text_of(page)
     pressed(page, "edits_restart_alt")
     assert "Nothing is changed." in text_of(page)
@@ -285,7 +285,7 @@ def test_several_heads_are_switched_off_and_on_again(opened):
 
 def test_an_older_link_switches_heads_off(visit):
     page = visit("model", model="tatoeba-llama", question="without", off=pack([["decoder self", 1, 2]]))
-    assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
+    assert listed(page) == ["Decoder self, head 1.2: switched off"]
     assert "The text becomes" in text_of(page)
     assert look_at(page, 1, 2).button(key="model_out_switch").label == "Switch it on"
     pressed(page, "out_switch")
