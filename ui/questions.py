@@ -62,7 +62,7 @@ def draw_experiment(name: str, *, players: tuple[Player, ...] = (), beat: float 
         draw_fragment(_draw_experiment, experiments[question.slug], players=players, beat=beat)
     if not LECTURE.value:
         _scroll_to(key=f"{name}_{question.slug}_scroll", data={"key": "experiment", "block": "start"})
-        questions = [each for each in entry_of(name).questions if each.in_laboratory == question.in_laboratory]
+        questions = entry_of(name).questions
         index = questions.index(question)
         _draw_links(name, [*questions[index + 1 :], *questions[:index]][:MAX_FURTHER])
     return True
@@ -97,13 +97,16 @@ def page_questions(name: str, numbers: Callable[[], None] | None, *, players: tu
             draw_fragment(numbers, players=players)
     questions = entry_of(name).questions
     lesson = [question for question in questions if not question.in_laboratory]
-    _draw_links(name, lesson[:MAX_LINKS], questions[len(lesson) :])
+    _draw_links(name, [*lesson[:MAX_LINKS], *questions[len(lesson) :]])
 
 
-def _draw_links(name: str, questions: Sequence[PageQuestion], laboratory: Sequence[PageQuestion] = ()) -> None:
+def _draw_links(name: str, questions: Sequence[PageQuestion]) -> None:
+    """Link questions; those of the Laboratory stand below the others, under its heading."""
+    laboratory = [question for question in questions if question.in_laboratory]
+    lesson = [question for question in questions if not question.in_laboratory]
     with st.container(key="questions", gap=None):
-        for number, (slug, text, *_) in enumerate([*questions, *laboratory]):
-            if number == len(questions):
+        for slug, text, *_ in [*lesson, *laboratory]:
+            if laboratory and slug == laboratory[0].slug:
                 section("Laboratory")
             icon, on_click = ":material/arrow_forward:", partial(_on_link, name, slug)
             st.button(text, f"{name}_question_{slug}", icon=icon, type="tertiary", on_click=on_click)

@@ -420,13 +420,16 @@ class FarLook(NamedTuple):
 
 
 def far_look(
-    layers: Sequence[AttentionTrace], ignored: Collection[int] = (), among: Collection[tuple[int, int]] | None = None
+    layers: Sequence[AttentionTrace],
+    ignored: Collection[int] = (),
+    among: Collection[tuple[int, int]] | None = None,
+    query: int | None = None,
 ) -> FarLook | None:
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
-    Only the heads `among`, as (layer, head), are searched; None = all. Ignored positions, such as special tokens, count
-    neither as queries nor as keys. Returns None where no such pair has a weight above 0, or where the layers have more
-    than MAX_FAR_WEIGHTS weights.
+    Only the heads `among`, as (layer, head), are searched, and only that query; None = all. Ignored positions, such as
+    special tokens, count neither as queries nor as keys. Returns None where no such pair has a weight above 0, or where
+    the layers have more than MAX_FAR_WEIGHTS weights.
     """
     if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_FAR_WEIGHTS:
         return None
@@ -434,16 +437,17 @@ def far_look(
     for layer, trace in enumerate(layers):
         queries, keys = torch.arange(trace.n_queries), torch.arange(trace.n_keys)
         is_far = (queries[:, None] - keys).abs() >= FAR
+        is_far &= (queries == query)[:, None] if query is not None else True
         for position in ignored:
             is_far[queries == position] = False
             is_far[:, keys == position] = False
         heads = [head for head in range(trace.n_heads) if among is None or (layer, head) in among]
         for head in heads if is_far.any() else ():
             weights = trace.weights(head).cpu() * is_far
-            query, key = divmod(int(weights.argmax()), trace.n_keys)
-            weight = float(weights[query, key])
+            row, key = divmod(int(weights.argmax()), trace.n_keys)
+            weight = float(weights[row, key])
             if weight > (best.weight if best else 0):
-                best = FarLook(layer, head, query, key, weight)
+                best = FarLook(layer, head, row, key, weight)
     return best
 
 

@@ -1,6 +1,6 @@
 """Which head of a run a visitor looks at, every layer and head as a small picture, what was computed of a run."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
 from math import isnan
 from typing import Any, NamedTuple, TypeVar
@@ -13,7 +13,7 @@ from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention.edits import DropHead
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache
-from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
+from attention_core.explain.heads import FarLook, HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import clickable, draw_chart
@@ -87,37 +87,57 @@ LAST_RUN = Field(NAME, "far_look_of", "")
 
 
 def open_on_distant_weight(run: ModelRun) -> None:
-    """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head.
+    """Open on the head in which the last pronoun looks hardest at a word far away, or any word where there is none.
 
-    In another text its last pronoun asks.
+    Where a head has been chosen, the token alone is; in another text its last pronoun asks.
     """
+    pronoun = last_pronoun(run)
     run_key = f"{run.model} {hash(tuple(run.tokens))}"
     if LAST_RUN.value not in ("", run_key):
         HEAD.restore_default()
         TOKEN.restore_default()
-        matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS]
-        if matches or TOKEN.value in run.sinks or (TOKEN.value or 0) >= len(run.tokens):
-            TOKEN.value = matches[-1] if matches else None
+        if pronoun is not None or TOKEN.value in run.sinks or (TOKEN.value or 0) >= len(run.tokens):
+            TOKEN.value = pronoun
     LAST_RUN.value = run_key
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(run.groups.items()))
-    heads = None
+    heads, asks = None, pronoun if TOKEN.value is None else TOKEN.value
     if HEAD.value is not None:
         selection = chosen_head(run)
         group, layers, heads = selection.group, run.groups[selection.group], {(selection.layer, selection.head)}
-    signs = {position for position, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
-    first = next((position for position in range(len(run.tokens)) if position not in run.sinks), 0)
-    sinks = run.sinks | ({first} if run.kind is ModelKind.DECODER else set())
-    distant = far_look(layers, sinks | signs, heads)
+    distant = distant_look(run, layers, heads, asks) or distant_look(run, layers, heads)
     if distant is None:
         if TOKEN.value is None:
-            TOKEN.clamp_to_options([first])
+            TOKEN.clamp_to_options([first_word(run)])
         return
     if HEAD.value is None:
         HEAD.clamp_to_options([HeadChoice(layers[distant.layer].story.name, distant.head, group, distant.layer)])
     if TOKEN.value is None:
         TOKEN.clamp_to_options([distant.query])
+
+
+def last_pronoun(run: ModelRun) -> int | None:
+    """Return the position of a text's last pronoun; None where it has none."""
+    return max((at for at, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS), default=None)
+
+
+def first_word(run: ModelRun) -> int:
+    """Return the first position that is no mark."""
+    return next((position for position in range(len(run.tokens)) if position not in run.sinks), 0)
+
+
+def distant_look(
+    run: ModelRun,
+    layers: Sequence[AttentionTrace],
+    heads: Collection[tuple[int, int]] | None = None,
+    query: int | None = None,
+) -> FarLook | None:
+    """Return the largest weight between words far apart, see far_look; no marks, signs, or first word of a decoder."""
+    signs = {position for position, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
+    has_start = run.kind is ModelKind.DECODER and 0 in run.special  # heads rest on the word behind it, too
+    sinks = run.sinks | ({first_word(run)} if has_start else set())
+    return far_look(layers, sinks | signs, heads, query)
 
 
 def chosen(run: ModelRun) -> Selection:
@@ -195,18 +215,8 @@ HEAD_CELL, WIDEST = 38, 560
 """Of one number for every head: of a cell where there is room, so that it can be read, and of all."""
 
 
-def glance(run: ModelRun) -> None:
-    """Draw all heads of the chosen kind of attention; a click chooses one."""
-    selection = chosen(run)
-    n_heads = sum(trace.n_heads for trace in run.groups[selection.group])
-    st.caption(f"{n_heads} head{'s, a square each' * (n_heads > 1)}.")
-    with st.container(key="model_glance"):
-        pictures = glance_picture(run, selection, takes_click=True)
-    if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
-        noun = "tokens" if run.patch_grid is None else "patches"
-        st.caption(f"Each pixel stands for several {noun} and shows the largest of them.")
-    if pictures.n_rows < pictures.n_queries:
-        st.caption(f"{pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it.")
+def n_heads_of(run: ModelRun, group: str) -> int:
+    return sum(trace.n_heads for trace in run.groups[group])
 
 
 def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | None = None) -> Selection:
@@ -232,16 +242,15 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
     layers = enumerate(summaries_of(run, selection.group))
     summary_of = {(i, j): head for i, layer in layers for j, head in enumerate(layer)}
 
-    def label(head: tuple[int, int]) -> str:
+    def habit(head: tuple[int, int]) -> str:
         if is_off(groups[selection.group][head[0]], head[1]):
             return OFF
-        told = describe_head(summary_of[head]).replace(" on the", "")
-        return f"on average {told}" if "%" in told else told
+        return describe_head(summary_of[head]).replace(" on the", "")
 
     st.selectbox(
         "Head, the most focused first",
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
-        format_func=lambda head: f"{short_name(*head).capitalize()}: {label(head)}",
+        format_func=lambda head: f"{head[0]}.{head[1]}: {habit(head)}",
         width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),

@@ -152,7 +152,7 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
         text.widget(st.text_area, "Text", height=68)
         second.widget(st.text_area, SECOND[kind], height=68)
     else:
-        text.widget(st.text_area, "Text", height=68, label_visibility="collapsed")
+        text.widget(st.text_area, "Text", height=84, label_visibility="collapsed")
     st.button("Apply", f"{name}_apply")  # on a touch screen, which has no Ctrl + Enter
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():

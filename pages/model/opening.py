@@ -1,31 +1,36 @@
 """What the page opens on: which token looks at which, over the sentence, and what one other word does to that."""
 
+from collections.abc import Set
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import percent
-from attention_core.explain.heads import is_self_attention
+from attention_core.explain.heads import CLEAR_SHARE, is_self_attention
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, TextInput, special_keys
-from pages.model.glance import NAME, Selection, chosen_layers, is_off
+from pages.model.glance import NAME, Selection, chosen_layers, is_off, n_heads_of, short_name
 from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
 from pages.model.scene import draw_head_scene, fits_scene
 from ui.labels import error_markdown
-from ui.model_runs import RunRequest, run_of
+from ui.model_runs import RunRequest, pretrained_of, run_of
+from ui.state import controlled
 from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 QUERY_WORD, CANDIDATES = "it", ("animal", "street", "[CLS]")
 SHORT_VALUE = 2  # times shorter than the others' is a value that hands over almost nothing
-OPTIONS = {"street": 0, "animal": 1, "[CLS]": 2}
+OPTIONS = {"street": 0, "animal": 1}
+SWITCHED = ("tired", "wide")
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
-def headline(run: ModelRun, unchanged: ModelRun) -> None:
-    """Say which class a classifier finds, and where the chosen token looks most if no scene does.
+def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> None:
+    """Say which class a classifier finds, and what the chosen head finds for the chosen token.
 
     The run is as it is with the page's edits, `unchanged` without; one object where there are none.
     """
@@ -39,11 +44,39 @@ def headline(run: ModelRun, unchanged: ModelRun) -> None:
     if is_off(trace, selection.head):
         query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
         st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
-    elif not fits_scene(run, trace, selection.head):
+    elif fits_scene(run, trace, selection.head):
+        st.markdown(f"#### {claim(run, selection, _weights_before(run, request, selection, run is not unchanged))}")
+    else:
         st.markdown(f"##### {describe_look(run, trace, selection)}")
     if run is not unchanged:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")
+
+
+def claim(run: ModelRun, selection: Selection, before: list[float] | None) -> str:
+    """Say what the chosen head finds for the chosen token, and whether another word at its end changes that, Markdown.
+
+    `before` are the weights with the first of SWITCHED, None = there is no other word.
+    """
+    trace, query = run.groups[selection.group][selection.layer], selection.query
+    weights = trace.weights(selection.head, [query])[0].tolist()
+    head = f"{short_name(selection.layer, selection.head).capitalize()}, one of {n_heads_of(run, selection.group)},"
+    strongest = strongest_key(run, trace, weights if before is None else before, query)
+    label, found, second = *(token_name(run.tokens[at]) for at in (query, strongest)), SWITCHED[1]
+    if (weights if before is None else before)[strongest] < CLEAR_SHARE:
+        return f"{head} finds no single word for *{label}*"
+    finds = f"{head} finds *{found}* for *{label}*"
+    if before is None:
+        return finds
+    if max(abs(a - b) for a, b in zip(weights, before, strict=True)) < 1e-4:
+        return f"{finds}, and *{second}* cannot change that: this model reads *{label}* first"
+    is_same = strongest_key(run, trace, weights, query) == strongest and weights[strongest] >= CLEAR_SHARE
+    return f"{finds}, {'also when' if is_same else 'until'} you say *{second}*"
+
+
+def token_name(label: str) -> str:
+    """Return a token as Markdown; spaces alone, which nothing could emphasise, as a dot."""
+    return error_markdown(label.strip() or EMPTY)
 
 
 def describe_classes(run: ModelRun) -> list[str]:
@@ -57,10 +90,8 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if fits_scene(run, trace, selection.head):
-        query, before = min(selection.query, trace.n_queries - 1), None
-        if _package_text(request) == SECOND_TEXT and run.tokens[query] == QUERY_WORD and not is_changed:
-            before = _first_weights(selection)
-        draw_head_scene(trace, selection.head, query, before)
+        before = _weights_before(run, request, selection, is_changed)
+        draw_head_scene(trace, selection.head, selection.query, before)
     else:
         token_view(run, trace, selection.head)
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
@@ -71,13 +102,46 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
 
 
 def surprise(run: ModelRun, request: RunRequest | None) -> None:
-    """Offer to change a word of the first example, and tell what comes of it."""
+    """Offer to change a word of the first example: after a guess, and afterwards, or in other models, at will."""
     text, tried = _package_text(request), TRY_STAGE[NAME]
     if text == FIRST_TEXT and is_answered(NAME):
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
         selection, layers = chosen_layers(run)
         try_this(NAME, _surprise(run, layers[selection.layer], selection))
+    elif (other := _other_text(request)) is not None and request is not None:
+        word = SWITCHED[_says_second(request)]
+        field = TEXT[NAME, pretrained_of(request.model_key).kind]
+        switch = controlled("model_switch", word, lambda _: field.set(other))
+        st.segmented_control("The last word", SWITCHED, label_visibility="collapsed", required=True, **switch)
+
+
+def _says_second(request: RunRequest) -> bool:
+    """Return whether a text has the second of SWITCHED."""
+    return SWITCHED[1] in getattr(request.model_input, "text", "").split(" ")[-1]
+
+
+def _other_text(request: RunRequest | None) -> str | None:
+    """Return the text with the other one of SWITCHED at its end; None where it ends with neither."""
+    text = getattr(request.model_input, "text", "") if request is not None else ""
+    for word, other in (SWITCHED, SWITCHED[::-1]):
+        if text.rstrip(".").endswith(f" was too {word}"):
+            return f"{text.rstrip('.')[: -len(word)]}{other}{'.' * text.endswith('.')}"
+    return None
+
+
+def _weights_before(
+    run: ModelRun, request: RunRequest | None, selection: Selection, is_changed: bool
+) -> list[float] | None:
+    """Return the chosen query's weights with the first of SWITCHED, None where the text has not the second."""
+    other = _other_text(request)
+    if request is None or other is None or is_changed or not _says_second(request):
+        return None
+    assert isinstance(request.model_input, TextInput), "it has a text"
+    first = run_of(request.model_key, replace(request.model_input, text=other))
+    trace = first.groups[selection.group][selection.layer]
+    is_alike = len(first.tokens) == len(run.tokens) and selection.query < trace.n_queries
+    return trace.weights(selection.head, [selection.query])[0].tolist() if is_alike else None
 
 
 def _package_text(request: RunRequest | None) -> str:
@@ -89,29 +153,35 @@ def _package_text(request: RunRequest | None) -> str:
 def describe_look(run: ModelRun, trace: AttentionTrace, selection: Selection) -> str:
     """Return at which word the chosen query of a head looks most, Markdown without a full stop."""
     weights = trace.weights(selection.head, [selection.query])[0].tolist()
-    label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
+    label = token_name(trace.story.query_axis.labels[selection.query])
     return f"*{label}* looks at {describe_strongest_keys(run, trace, weights, selection.query)}"
 
 
 def describe_strongest_keys(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
     """Return the word with most of a query's weights, and whether itself or a mark has more, Markdown."""
-    excluded = special_keys(run, trace) | ({query} if is_self_attention(trace) else set())
-    if trace.n_keys == len(run.tokens):
-        excluded |= run.sinks
-    if is_self_attention(trace) and query in run.sinks:
-        excluded = frozenset()
-    candidates = [position for position, weight in enumerate(weights) if weight and position not in excluded]
-    strongest = max(candidates or range(len(weights)), key=weights.__getitem__)
-    names = {
-        position: error_markdown(trace.story.key_axis.labels[position].strip() or EMPTY)
-        for position in (strongest, *excluded)
-    }
-    sentence = f"*{names[strongest]}*: {percent(weights[strongest])}" if any(weights) else "nothing"
-    for position in sorted(excluded):
+    strongest, labels = strongest_key(run, trace, weights, query), trace.story.key_axis.labels
+    sentence = f"*{token_name(labels[strongest])}*: {percent(weights[strongest])}" if any(weights) else "nothing"
+    for position in sorted(_marks(run, trace, query)):
         if weights[position] > weights[strongest]:
-            name = "itself" if position == query and is_self_attention(trace) else names[position]
+            is_itself = position == query and is_self_attention(trace)
+            name = "itself" if is_itself else token_name(labels[position])
             sentence += f", more at {name}: {percent(weights[position])}"
     return sentence
+
+
+def strongest_key(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> int:
+    """Return the key with most of a query's weights but itself and marks."""
+    excluded = _marks(run, trace, query)
+    candidates = [position for position, weight in enumerate(weights) if weight and position not in excluded]
+    return max(candidates or range(len(weights)), key=weights.__getitem__)
+
+
+def _marks(run: ModelRun, trace: AttentionTrace, query: int) -> Set[int]:
+    """Return the keys that are no answer to a query: itself and marks, none where a mark asks."""
+    if is_self_attention(trace) and query in run.sinks:
+        return frozenset()
+    sinks = run.sinks if trace.n_keys == len(run.tokens) else frozenset()
+    return special_keys(run, trace) | sinks | ({query} if is_self_attention(trace) else set())
 
 
 def _describe_special_tokens(run: ModelRun) -> str:
@@ -123,19 +193,15 @@ def _describe_special_tokens(run: ModelRun) -> str:
     return "marks that the model adds before or after every text"
 
 
-def _weights(run: ModelRun, selection: Selection) -> list[float]:
-    trace = run.groups[selection.group][selection.layer]
-    return trace.weights(selection.head, [run.tokens.index(QUERY_WORD)])[0].tolist()
-
-
-def _first_weights(selection: Selection) -> list[float]:
-    return _weights(run_of(PACKAGE, TextInput(FIRST_TEXT)), selection)
-
-
 def _moved_shares(run: ModelRun, selection: Selection) -> str:
-    before, after = _first_weights(selection), _weights(run, selection)
+    position = run.tokens.index(QUERY_WORD)
+    first = run_of(PACKAGE, TextInput(FIRST_TEXT))
+    before, after = (
+        each.groups[selection.group][selection.layer].weights(selection.head, [position])[0].tolist()
+        for each in (first, run)
+    )
     places = {word: run.tokens.index(word) for word in CANDIDATES}
-    return ", ".join(f"*{word}*: {before[place]:.0%} → {after[place]:.0%}" for word, place in places.items())
+    return ", ".join(f"*{word}*: {percent(before[place])} → {percent(after[place])}" for word, place in places.items())
 
 
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
@@ -150,12 +216,12 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
         if most == run.tokens[0] and times >= SHORT_VALUE:
             reason = f" It takes almost nothing: {most} has a value vector {times:.0f} times shorter than the mean."
-        return OPTIONS.get(most, -1), f"{_moved_shares(run, selection)}.{reason}"
+        return OPTIONS.get(most, len(OPTIONS)), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(
         "*wide* instead of *tired*",
         "Say *wide* instead of *tired*: *it* is now the street. Where does this head look?",
-        ("Most at the street", "Still most at the animal", "More at [CLS], the mark before every text"),
+        ("Most at *street*", "Most at *animal*, as before", "Most at neither"),
         act,
         outcome,
         "model_opening",

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.model.glance import NAME, STEPS, choose_head, glance
+from pages.model.glance import NAME, STEPS, choose_head
+from pages.model.head_list import head_list
 from pages.model.input import choose_run, choose_source
 from pages.model.one_head import model_steps
 from pages.model.opening import headline, opening, surprise
@@ -27,20 +28,20 @@ def draw_run() -> None:
         stop_run()
     changed = runs_of(run, request).changed
     with right, st.container(key="desk_model_heads"):
-        glance(changed)
+        head_list(changed)
     with opening_container:
+        with st.container(key="model_headline"):
+            headline(changed, run, request)
         opening(changed, request, changed is not run)
     with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_in_a_row"):
         choose_head(changed, has_label=False)
         surprise(changed, request)
-    with left, st.container(key="model_headline"):
-        headline(changed, run)
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
 
 page_frame(
     NAME,
-    "A small model came along; load yours below. It reads with many attentions side by side, its *heads*, each with "
-    "weights of its own.",
+    "A model reads with many attentions side by side, its *heads*. Head 3.1 is head 1 of layer 3: both count from 0, "
+    "as in papers.",
 )
 page_body(draw_run)

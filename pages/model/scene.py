@@ -31,7 +31,7 @@ def draw_head_scene(trace: AttentionTrace, head: int, query: int, before: list[f
             glance.choose(query=choice.row)
 
     labels, is_joined = zip(*pieces(trace.story.key_axis.labels), strict=True)
-    joined = [index for index, joins in enumerate(is_joined) if joins]
+    joined = [index for index, joins in enumerate(is_joined) if joins and index]  # the first goes on with none
     weights = to_array(trace.weights(head))
     note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
     data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))

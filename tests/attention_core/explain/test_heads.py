@@ -316,3 +316,10 @@ def test_far_looks_are_the_largest_far_weights_between_positions_that_count():
 def test_the_old_name_of_self_attention_works_and_warns():
     with pytest.warns(DeprecationWarning, match="is_of_itself is called is_self_attention now"):
         assert heads.is_of_itself is heads.is_self_attention
+
+
+def test_a_far_look_can_be_that_of_one_query():
+    weights = torch.full((1, 8, 8), 1e-3)
+    weights[0, 7, 0], weights[0, 6, 1] = 0.9, 0.5
+    assert far_look([of_weights(weights)]) == FarLook(0, 0, 7, 0, pytest.approx(0.9))
+    assert far_look([of_weights(weights)], query=6) == FarLook(0, 0, 6, 1, pytest.approx(0.5))

@@ -83,7 +83,8 @@ def script() -> None:
 
     import streamlit as st
 
-    from pages.model.glance import choose_head, chosen_layers, glance
+    from pages.model.glance import choose_head, chosen_layers
+    from pages.model.head_list import head_list
     from pages.model.heads import heads_in_numbers, rolled_out
     from pages.model.one_head import inspect_head, token_view
     from ui.state import read_address, write_address
@@ -92,7 +93,7 @@ def script() -> None:
     run = runs[st.session_state["run"]]
     read_address("model")
     choose_head(run)
-    glance(run)
+    head_list(run)
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
     token_view(run, layers[now.layer], now.head)
@@ -103,7 +104,7 @@ def script() -> None:
 
 def opened(name: str, **address: str) -> AppTest:
     at = AppTest.from_function(script, default_timeout=60)
-    at.session_state["run"] = name
+    at.session_state["run"], at.query_params["heads"] = name, "all"
     for field, value in address.items():
         at.query_params[field] = value
     at.run()

@@ -20,7 +20,7 @@ TIP = ".st-key-model_tokens .tip"
 @pytest.fixture
 def visitor(visit, app_url):
     """The page on one head of the model that comes as a package, painted."""
-    page = visit(f"{app_url}/model?head=encoder.1.self:8&token=3&text_encoder={LONG_TEXT}")
+    page = visit(f"{app_url}/model?heads=all&head=encoder.1.self:8&token=3&text_encoder={LONG_TEXT}")
     page.locator(HEADS).wait_for(timeout=90_000)
     page.locator(TOKENS).first.wait_for()
     settle(page)

@@ -10,7 +10,9 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, trace_model
-from attention_core.attention.wording import fine_percent
+from attention_core.attention.wording import fine_percent, percent
+from attention_core.explain.heads import summaries
+from attention_core.hub.run import run as model_run
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
@@ -18,6 +20,7 @@ from pages.model.glance import HeadChoice
 from tests.support.app import charts, data_of, frames, open_page, open_question, rerun, set_value, text_of
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
+WIDE = "The animal didn't cross the street because it was too wide."
 
 
 def titles(page):
@@ -43,8 +46,60 @@ def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in
     assert not {"head", "token", "question"} & set(page.query_params)  # a plain address stays plain
     assert "Head 3.1: " in titles(page)
     assert "The query is `it`" in text_of(page)
-    assert len(charts(page)) >= 2
+    assert len(charts(page)) >= 1
     assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options
+
+
+def clearest(page):
+    return [button.label for button in page.button if button.key.startswith("model_clearest_")]
+
+
+def test_the_clearest_heads_come_first_each_in_a_sentence_and_a_click_opens_one(page):
+    run = load_run(page)
+    previous = summaries(run.groups["encoder self"])[0][2].previous
+    assert clearest(page)[0] == "**Far away**: 3.1 finds *animal* for *it*, 68%"
+    assert f"**Previous token**: 0.2 looks one back, {percent(previous)}" in clearest(page)
+    assert len(clearest(page)) == 6
+    page.button(key="model_clearest_1").click()
+    assert address(rerun(page)) == ("encoder.0.self:2", "10")
+    assert "Head 0.2: " in titles(page)
+
+
+def load_run(page):
+    pretrained = load_model(page.session_state["model_key"])
+    return model_run(pretrained, text_inputs(pretrained, page.text_area(key="model_text_encoder").value))
+
+
+def claims(page):
+    return [one.value for one in page.markdown if one.value.startswith("#### Head ")]
+
+
+def test_what_a_head_finds_is_said_of_another_word_too_and_that_a_decoder_cannot_hear_it(app):
+    page = open_page(app, PAGE)
+    assert claims(page) == ["#### Head 3.1, one of 72, finds *animal* for *it*"]
+    page = rerun(page, model_text_encoder=WIDE)
+    assert claims(page) == ["#### Head 3.1, one of 72, finds *animal* for *it*, until you say *wide*"]
+    page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0))
+    assert claims(page) == ["#### Head 0.0, one of 72, finds no single word for *it*"]
+    page.segmented_control(key="model_switch").set_value("tired").run()
+    assert page.text_area(key="model_text_encoder").value == WIDE.replace("wide", "tired")
+    assert "model_switch" not in [one.key for one in page.segmented_control], "a guess comes first"
+
+
+def test_where_another_word_moves_no_weight_it_is_said_to_change_nothing(page):
+    from pages.model.glance import Selection
+    from pages.model.opening import claim
+
+    run, selection = load_run(page), Selection("encoder self", 3, 1, 10)
+    weights = run.groups["encoder self"][3].weights(1, [10])[0].tolist()
+    assert claim(run, selection, weights).endswith(", and *wide* cannot change that: this model reads *it* first")
+
+
+def test_what_a_lesson_does_not_need_stands_in_the_laboratory(page):
+    links = [button.key for button in page.button if button.key.startswith("model_question_")]
+    assert [key.removeprefix("model_question_") for key in links[:5]] == ["heads", "words", "first", "keeps", "head"]
+    assert "Laboratory" in titles(page)
+    assert {"model_question_why", "model_question_patch", "model_question_doubts"} <= {*links[5:]}
 
 
 def test_the_language_model_opens_on_the_head_that_copies(app):
@@ -113,10 +168,9 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
 
 def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
     page = open_question(page, "patch")
-    other = "The animal didn't cross the street because it was too wide."
-    page = set_value(page.text_input(key="model_effect_second"), other)
+    page = set_value(page.text_input(key="model_effect_second"), WIDE)
     vectors = []
-    for text in (page.text_area(key="model_text_encoder").value, other):
+    for text in (page.text_area(key="model_text_encoder").value, WIDE):
         pretrained = load_model(page.session_state["model_key"])
         vectors.append(Study(pretrained.model, pretrained.tokenizer).run(text)[1].hidden.mean(0))
     assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **head " in text_of(page)
@@ -241,8 +295,7 @@ def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_
 
 def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(page):
     assert look(page) == ("it", "animal", "68%")
-    wide = "The animal didn't cross the street because it was too wide."
-    rerun(page, model_text_encoder=wide, model_tried="2")
+    rerun(page, model_text_encoder=WIDE, model_tried="2")
     moved = "*animal*: 68% → 28%, *street*: 5% → 12%, *[CLS]*: 10% → 33%"
     scene = data_of(page, "model_tokens_scene")
     assert [round(scene["before"]["weights"][key], 2) for key in (2, 8, 0)] == [0.68, 0.05, 0.1]
@@ -253,7 +306,7 @@ def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(pa
     page.button(key="model_example_A long way back").click()
     assert look(rerun(page)) == ("were", "keys", "46%"), "the same head, at the word that looks farthest"
     assert "before" not in data_of(page, "model_tokens_scene")
-    assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=wide).button], "it is said already"
+    assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=WIDE).button], "it is said already"
     assert rerun(page, model_tried="2").success
     page.button(key="model_example_Who was tired?").click()
     page = rerun(page)
@@ -271,7 +324,7 @@ def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
     assert "This layer's attention is changed by hand" in text_of(page)
     assert max(numbers_of_weights(page)) == 0
     assert "Head 3.1: switched off" in titles(page)
-    assert "Head 3.1: switched off" in page.selectbox(key="model_ranked").options
+    assert "3.1: switched off" in page.selectbox(key="model_ranked").options
     assert "it hands nothing to any query" in text_of(open_question(page, "head"))
     assert "without your changes" in text_of(open_question(page, "heads"))
     page = rerun(open_question(page, ""), model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
