@@ -146,7 +146,7 @@ def test_the_first_screen_follows_what_is_chosen_in_an_experiment(visitor):
     layer, head = re.findall(r"\d+", similar.inner_text())[:2]
     similar.click()
     visitor.wait_for_url(re.compile(rf"head=encoder\.{layer}\.self%3A{head}&"))
-    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"Head {layer}.{head}: "))
+    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"{layer}.{head}: "))
     open_question(visitor, "How large is every weight of one head?")
     canvas = visitor.locator("[class*=model_matrix] canvas").first
     canvas.scroll_into_view_if_needed()
