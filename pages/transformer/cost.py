@@ -61,12 +61,12 @@ def layer_costs(n: int, d: int = D) -> tuple[LayerCost, LayerCost]:
 
     Source: Vaswani et al. 2017, table 1, which leaves constants and projections out.
     """
-    gru = LayerCost(f"6 n d² = {6 * n * d * d:,}", f"n = {n:,}", f"n = {n:,}", f"6 d² = {6 * d * d:,}", f"d = {d:,}")
+    gru = LayerCost(f"6nd² = {6 * n * d * d:,}", f"n = {n:,}", f"n = {n:,}", f"6d² = {6 * d * d:,}", f"d = {d:,}")
     attention = LayerCost(
-        f"4 n d² + 2 n² d = {4 * n * d * d + 2 * n * n * d:,}",
+        f"4nd² + 2n²d = {4 * n * d * d + 2 * n * n * d:,}",
         "1",
         "1",
-        f"4 d² + 2 (n + 1) d = {4 * d * d + 2 * (n + 1) * d:,}",
-        f"2 n d = {2 * n * d:,}",
+        f"4d² + 2(n+1)d = {4 * d * d + 2 * (n + 1) * d:,}",
+        f"2nd = {2 * n * d:,}",
     )
     return gru, attention

@@ -25,9 +25,9 @@ from ui.take_along import take_along
 from ui.words import aligned_words, chosen_arc, chosen_row, sentence_box, text_field
 
 QUERIES_AND_KEYS = {
-    "encoder": "Each English piece asks all English pieces",
-    "decoder": "Each French piece asks the French up to it, never what comes after",
-    "cross": "Each French piece asks all English pieces",
+    "encoder": "An English piece asks all English pieces",
+    "decoder": "A French piece asks the French up to it, never later",
+    "cross": "A French piece asks all English pieces",
 }
 UNCHOSEN = -1  # in place of a query: the word that looks hardest at another word
 QUERY = Field(page.NAME, "query", UNCHOSEN, address="query", parse=whole_number)

@@ -193,7 +193,7 @@ def choose_model(
 ) -> None:
     """Draw the choice of the model in a slot; `labels` has those on offer."""
     st.segmented_control(
-        f"Model in the {slot} place",
+        f"{slot.capitalize()} model",
         list(labels),
         format_func=labels.__getitem__,
         required=True,

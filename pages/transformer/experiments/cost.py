@@ -55,4 +55,4 @@ def _draw_measured() -> None:
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         chart = cost_chart(before["rows"], quantity)
         draw_chart(chart, key=f"transformer_{quantity}", alt=f"{title} over n", container=column)
-    st.caption("Processor time of one slow core, without projections (4 n d²). Dashed: expected slopes.")
+    st.caption("Processor time of one slow core, without projections (4nd²). Dashed: expected slopes.")

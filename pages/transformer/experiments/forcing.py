@@ -59,7 +59,7 @@ def draw(passes: Passes) -> None:
     next_labels = [RowText(label) for label in line.labels[1:]] + [RowText("")]
     columns = {"all at once": at_once, "one by one": word_by_word[:n] + unread, "given next": next_labels[:n] + unread}
     mask = to_array(named_mask("causal", len(line.ids)))
-    alt = "Rows read so far, and the next word of each"
+    alt = "Rows read so far"
     draw_chart(mask_chart(line.labels, mask, weights, columns), width="content", alt=alt, key="transformer_forcing")
     beginning = line._replace(ids=line.ids[:n], labels=line.labels[:n])
     written = as_markdown(next_words.write(MODEL, beginning))

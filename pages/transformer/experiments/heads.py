@@ -52,5 +52,5 @@ def _draw_mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habit
         off={(each.layer, each.head) for each in heads if each.switch_off_edit in page.EDITS.changes},
         select="head",
     )
-    description = f"Weights of all heads, {head.kind} attention; click one"
+    description = "Weights of all heads"
     draw_chart(chart, width="content", alt=description, **clickable(f"transformer_heads_{head.kind}", "head", on_click))

@@ -107,7 +107,7 @@ def draw(masked: Masked) -> None:
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
     mask_title = "Your mask" if PAINTED.value else MASKS[MASK.value].format(size=SIZE.value).capitalize()
     _draw_cells(right, mask_title, masked, masked.foresight, masked.mask, **clicks)
-    right.caption("Grey is hidden. Click a cell to hide or show it.")
+    right.caption("Click a cell to hide or show it.")
     start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
     with st.container(key="desk_transformer_figures"):
         next_words.draw_figures(TRAINED, start)

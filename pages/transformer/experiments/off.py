@@ -42,7 +42,7 @@ def draw(chosen: ChosenHead) -> None:
         rows = range(query if head.kind == "decoder" else len(queries))
         row_names = {row_index: queries[row_index] for row_index in rows if row_index != query}
         weight_editor(row, {(key,): keys[key] for key in row.keys}, row_names)
-        page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
+        page.EDITS.draw(trace, hint="Click a lower word, then an upper one.")
     with right, st.container(key="desk_transformer_changed"):
         if reading.edits:
             _draw_largest_change(reading)

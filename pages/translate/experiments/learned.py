@@ -44,7 +44,7 @@ def answer(sentences: list[tuple[Learning, TrainingAlignment]]) -> str:
 
 def draw(sentences: list[tuple[Learning, TrainingAlignment]]) -> None:
     """Draw the alignments of the moment."""
-    st.caption("Here it has additive attention, and the French is given.")
+    st.caption("Additive attention; the French is given.")
     columns = st.columns(len(sentences), gap="medium")
     for number, (column, (sentence, moment)) in enumerate(zip(columns, sentences, strict=True)):
         chart = alignment_chart(to_array(moment.weights), sentence.target, sentence.source, size=270)

@@ -146,12 +146,12 @@ def test_the_table_counts_multiplications_and_what_one_more_word_costs():
     recurrent, attention = layer_costs(10, 192)
     n, d = 10, 192
     gates = 3 * (d * d + d * d)  # each of an input and of a state
-    assert recurrent.work == f"6 n d² = {n * gates:,}"
+    assert recurrent.work == f"6nd² = {n * gates:,}"
     # queries, keys, values and output of each; a score and a share of the sum for each pair
-    assert attention.work == f"4 n d² + 2 n² d = {n * 4 * d * d + n * n * (d + d):,}"
-    assert (recurrent.next_work, recurrent.cached) == (f"6 d² = {gates:,}", "d = 192")
-    assert attention.next_work == f"4 d² + 2 (n + 1) d = {4 * d * d + 11 * 2 * d:,}"
-    assert attention.cached == f"2 n d = {n * 2 * d:,}"
+    assert attention.work == f"4nd² + 2n²d = {n * 4 * d * d + n * n * (d + d):,}"
+    assert (recurrent.next_work, recurrent.cached) == (f"6d² = {gates:,}", "d = 192")
+    assert attention.next_work == f"4d² + 2(n+1)d = {4 * d * d + 11 * 2 * d:,}"
+    assert attention.cached == f"2nd = {n * 2 * d:,}"
     assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")
 
 

@@ -552,7 +552,7 @@ def test_try_this_resets_forced_french_and_edits(page):
 
 def test_the_trained_network_is_named(page):
     text = text_of(open_question(page, "learned"))
-    assert "additive attention, and the French is given" in text
+    assert "Additive attention; the French is given" in text
     assert "the weights of dot attention" in text_of(open_question(page, "length"))
     for n_words in (10, 11):  # the sentence has ten, with its full stop
         page.slider(key="translate_n").set_value(n_words).run()
