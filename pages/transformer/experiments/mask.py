@@ -57,7 +57,10 @@ class Masked(NamedTuple):
 def draw_input() -> Masked:
     """Draw the sentence, how the model was trained, and the mask."""
     line = next_words.draw_line(*TRAINED)
-    with st.popover("Another mask or network"):
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="transformer_masks"):
+        masks = st.popover("Another mask or network")
+        st.caption("Click a cell on the right to hide or show it.")
+    with masks:
         mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
         if "{size}" in MASKS[mask_name]:
             SIZE.widget(st.slider, "Words", 1, 8)
@@ -90,7 +93,7 @@ def answer(masked: Masked) -> str:
         next_words.count_right(masked.foreseen(foresight)) for foresight in (masked.foresight, masked.unmasked)
     )
     n_visible = int(masked.mask.diagonal(1)[:n].sum())
-    copies = f"Asked for the next word, a network without a mask looks at it and copies it: {n_copied} of {n} right."
+    copies = f"Without a mask a network copies the next word: {n_copied} of {n} right."
     if MODEL.value == "tiny-mask" and not masked.mask.all():
         return f"{copies} −1e-9 hides nothing, so this one copies, too: {n_right} of {n}."
     if n_visible == n:
@@ -107,7 +110,6 @@ def draw(masked: Masked) -> None:
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
     mask_title = "Your mask" if PAINTED.value else MASKS[MASK.value].format(size=SIZE.value).capitalize()
     _draw_cells(right, mask_title, masked, masked.foresight, masked.mask, **clicks)
-    right.caption("Click a cell to hide or show it.")
     start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
     with st.container(key="desk_transformer_figures"):
         next_words.draw_figures(TRAINED, start)

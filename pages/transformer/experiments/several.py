@@ -1,20 +1,15 @@
 """Why several heads, and what is the feed-forward part for? Translators trained with one head, and without that part.
 
-Their weights do not come along; the translator that does is left with one head of each attention.
+Their weights do not come along.
 """
 
 from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core import DropHead
-from attention_core.bounds.harmless import as_markdown
 from attention_core.evaluate.trained_forms import Trainings, lost_bleu, trained_forms
-from attention_core.inference.translation import read_source
-from attention_core.models.transformer import KINDS
 from pages.transformer.charts import forms_chart
 from pages.transformer.inputs import draw_sentence
-from pages.transformer.reading import CONFIG, Reading, translate_sources
 from ui.chart import draw_chart
 from ui.labels import note
 from ui.layout import figures_table
@@ -24,9 +19,6 @@ NAMES = {
     "": "six heads of 32",
     ONE_HEAD: "one head of 192",
     NO_FEED_FORWARD: "six heads, no feed-forward part",
-}
-FIRST_HEAD_ALONE = {
-    (name, layer): tuple(map(DropHead, range(1, CONFIG.n_heads))) for name in KINDS for layer in range(CONFIG.n_layers)
 }
 draw_input = draw_sentence
 
@@ -47,7 +39,7 @@ def answer(_: str | None) -> str:
 
 
 def draw(text: str | None) -> None:
-    """Draw the figures of all trainings, and what the translator of this page makes of the sentence with one head."""
+    """Draw the figures of all trainings."""
     measured = trained_forms()
     forms = {name: measured[form] for form, name in NAMES.items() if form in measured}
     if forms:
@@ -61,10 +53,8 @@ def draw(text: str | None) -> None:
         )
         note(
             "In a language model of 243,000 parameters nothing came of either: the three forms foresee 42.2, 42.8 and "
-            "42.5 % of next words."
+            "42.5% of next words."
         )
-        if text:
-            _draw_one_head(text)
 
 
 def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:
@@ -79,14 +69,4 @@ def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:
     note(
         f"On held-out sentences, after the same training; {trained}. "
         + "Their weights do not come along, only their answers to the examples." * (not is_recorded)
-    )
-
-
-def _draw_one_head(text: str) -> None:
-    """Say what becomes of the sentence where the first head of each attention works alone."""
-    source = read_source(text)
-    trained, alone = (translate_sources(Reading(text, edits), source)[0] for edits in ({}, FIRST_HEAD_ALONE))
-    note(
-        f"This page's translator says *{as_markdown(trained)}* With one of six heads left in each attention: "
-        f"*{as_markdown(alone)}*"
     )

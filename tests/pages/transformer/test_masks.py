@@ -42,7 +42,7 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
     assert copied == ["next word", "tom ✓", "helped ✓", "mary ✓", ". ✓", copied[-1]]
     right = n_right(guessed)
     assert right < 3
-    assert f"it: 4 of 4 right. The mask hides it, so the network has to guess: {right} of 4." in text_of(mask)
+    assert f"next word: 4 of 4 right. The mask hides it, so the network has to guess: {right} of 4." in text_of(mask)
     set_fields(mask, trained="unmasked", mask="none")
     assert "4 of 4 right. Here nothing is hidden from the other one either: 4 of 4." in text_of(mask)
     assert cells(mask).all()
