@@ -384,6 +384,7 @@ def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
 @st.cache_resource(max_entries=RECORDINGS.maximum, show_spinner="Opening the recording")
 def _read_recording(path_or_id: str, name: str, modified_at: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
+    from attention_core.attention.trace import check_pairs
     from attention_core.hub.run import recording_run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -392,6 +393,5 @@ def _read_recording(path_or_id: str, name: str, modified_at: float, _upload: Any
             file = Path(folder) / "run.npz"
             file.write_bytes(_upload.getvalue())  # getbuffer would copy it
         recording = load_recording(file, max_bytes=RECORDING_BYTES.maximum)
-    if not recording.traces:
-        raise ValueError(f"{name} holds no attention: nothing was recorded")
+    check_pairs(*recording.traces)
     return recording_run(recording, name)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey, block_slice, in_blocks, n_blocks, pooled
-from attention_core.attention.trace import AttentionTrace, spans
+from attention_core.attention.trace import AttentionTrace, check_pairs, spans
 from attention_core.attention.view.page import pieces
 from attention_core.device import to_array
 
@@ -51,8 +51,7 @@ class Atlas:
     """
 
     def __init__(self, trace: AttentionTrace, head: int = 0) -> None:
-        if not trace.n_queries or not trace.n_keys:
-            raise ValueError(f"a map needs queries and keys, got {trace.n_queries} and {trace.n_keys}")
+        check_pairs(trace)
         self.trace, self.head = trace, head
         self.n_queries, self.n_keys = trace.n_queries, trace.n_keys
         self._cells = Cells(trace, head)

@@ -53,8 +53,9 @@ def detect_file_kind(source: Source, name: str = "The file") -> FileKind:
         names = archive.namelist()
         if any(member.endswith("data.pkl") for member in names):
             raise FileError(f"{name} {PICKLED}")
-        if "about.npy" not in names:
-            return FileKind.TENSORS
+        if "about.npy" not in names:  # or weights of one's own
+            has_weights = "tokens.npy" in names and not {"query.npy", "key.npy"} & {*names}
+            return FileKind.RECORDING if has_weights else FileKind.TENSORS
         with archive.open("about.npy") as header:
             described = header.read(MAX_HEADER_BYTES).replace(b"\0", b"")
         return FileKind.RECORDING if FORMAT.encode() in described else FileKind.TENSORS

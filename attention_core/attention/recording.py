@@ -26,6 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.arrays import Npz, open_npz, readable_errors
+from attention_core.attention.joining import join_steps
 from attention_core.attention.scores import Dot, score_from_json
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
@@ -258,6 +259,8 @@ class Recording:
         """Return the head of that name, such as "L3H1" or "3.1", both from 0; a KeyError says which there are."""
         full_name = re.sub(r"^(\d+)\.(\d+)$", r"L\1H\2", name)
         record = next((head for head in self.heads if head.name == full_name), None)
+        if record is None and not self.traces:
+            raise KeyError(f"no head {name!r}, there is no attention")
         if record is None:
             raise KeyError(f"no head {name!r}, there are L0H0 to L{len(self) - 1}H{self.traces[-1].n_heads - 1}")
         return record
@@ -282,6 +285,23 @@ class Recording:
             positions = ", ".join([*map(str, shorter), format_count(last, "positions")])
             labels_text = " and ".join(format_count(len(axis), axis.name) for axis in (source, target) if len(axis))
             self.note = f"{self.note} Not labelled: {labels_text} for {positions}.".strip()
+
+    def joined(self, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Recording:
+        """Return a recording in which the steps of a decoder are one attention for each module, and each beam.
+
+            with capture() as recording:
+                ids = model.generate(**inputs, max_new_tokens=20)
+            recording.joined(tokenizer.convert_ids_to_tokens(ids[0]))
+
+        The steps of a loop over an RNN's decoder are joined as well, and what does not go together stays as it is, with
+        a note. Tokens label the axes as in label(); the last ones, which the model said and did not read, may be there.
+        """
+        traces, note = join_steps(self.traces)
+        recording = Recording(traces, f"{self.note} {note}".strip(), self.model, self.text)
+        if tokens and traces:
+            n_read = max(trace.n_keys for trace in traces)
+            recording.label(tokens[:n_read], target_tokens[: traces[-1].n_queries])
+        return recording
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table with one row per head, of averages over its queries.
@@ -595,6 +615,7 @@ def _read_trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str],
     for tensor_name, shape in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):
         if tensor_name in fields:
             fields[tensor_name].expand(shape)  # raises where the shapes do not fit
+    trace.score.dot_factor(trace.key.shape[-1])  # raises where a scale is missing
     if trace.query.shape[-1] != trace.key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {trace.query.shape[-1]} and {trace.key.shape[-1]}")
     return trace

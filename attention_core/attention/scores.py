@@ -159,6 +159,8 @@ class Scaled(Score):
         return self.base.parameters()
 
     def factor(self, d_k: int) -> float:
+        if self.scale is None and not d_k:
+            raise ValueError("queries and keys of no numbers, d_k = 0, need a scale of their own")
         return (1 / math.sqrt(d_k) if self.scale is None else self.scale) / (self.temperature or 1)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:

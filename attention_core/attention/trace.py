@@ -269,6 +269,17 @@ class AttentionScores:
         return torch.arange(self.n_queries, device=device)[rows], torch.arange(self.n_keys, device=device)[cols]
 
 
+def check_pairs(*traces: AttentionScores) -> None:
+    """Raise a ValueError where there is no attention, or one of no queries or no keys."""
+    if not traces:
+        raise ValueError("there is no attention to show")
+    for trace in traces:
+        if not trace.n_queries * trace.n_keys:
+            raise ValueError(
+                f"an attention of {trace.n_queries} queries and {trace.n_keys} keys has no weights to show"
+            )
+
+
 def spans(start: int, stop: int, size: int) -> Iterator[slice]:
     """Yield the slices that cut a range into parts of one size; the last one may be shorter."""
     for left in range(start, stop, size):
@@ -396,6 +407,7 @@ class AttentionTrace(AttentionScores):
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average a head in one pass over its blocks; `received` over `queries`, bool (n_queries,), None = all."""
+        check_pairs(self)
         is_averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
         received = upcast_half(self.query).new_zeros(self.n_keys)
         # Filled in place: were the results of the blocks collected, the memory of the blocks could not be reused.

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, check_pairs
 from attention_core.attention.view.colours import MIN_RANGE, PINKS, UNIFORM_AT
 from attention_core.charts import layers
 from attention_core.charts.chart import Chart, compiled
@@ -51,6 +51,7 @@ def mosaic(traces: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     Pictures are coloured up to their own largest numbers: weights of long inputs are so small that only this shows
     their pattern.
     """
+    check_pairs(*traces)
     n_queries, n_keys = traces[0].n_queries, traces[0].n_keys
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
     gap = GAP if size >= 40 else 3
@@ -122,6 +123,7 @@ BAR = "weight, each picture up to its own largest, not linear"
 
 def masked_weights(trace: AttentionTrace, head: int) -> np.ndarray:
     """Return a head's weights (n_queries, n_keys) for a chart: NaN where a query may not attend."""
+    check_pairs(trace)
     return masked(trace.weights(head), trace.allowed(head))
 
 

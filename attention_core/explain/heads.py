@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace, masked, upcast_half
+from attention_core.attention.trace import AttentionTrace, check_pairs, masked, upcast_half
 from attention_core.attention.types import ALL, Rows
 from attention_core.attention.wording import percent
 from attention_core.deprecated import renamed_names
@@ -273,6 +273,7 @@ def summaries(
 
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries that summaries averages over: all, or as many as MAX_CELLS allows, evenly spaced."""
+    check_pairs(*layers)
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
     n, max_queries = layers[0].n_queries, min(MAX_CELLS // n_cells, MAX_HEAD_CELLS // layers[0].n_keys)
     n_sampled = min(n, max(MIN_QUERIES, max_queries))
@@ -481,6 +482,7 @@ def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
     Raises:
         ValueError: cross-attention, layers of several lengths, or more than MAX_POSITIONS positions.
     """
+    check_pairs(*layers)
     n = layers[0].n_queries
     if not all(is_self_attention(trace) and trace.n_queries == n for trace in layers):
         raise ValueError("layers must be self-attention over the same positions in every layer, got other shapes")

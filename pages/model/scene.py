@@ -35,7 +35,7 @@ def draw_head_scene(trace: AttentionTrace, head: int, query: int, before: list[f
     weights = to_array(trace.weights(head))
     note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
     data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
-    lengths = to_array(trace.value_of(head).float().norm(dim=-1))
+    lengths = to_array(trace.value_of(head).float().norm(dim=-1).nan_to_num(0))
     data["lengths"] = (lengths / (lengths.max() or 1.0)).round(3).tolist()
     data |= {"joinedKeys": joined, "joinedQueries": joined, "query": query, "plays": before is None, "canChange": False}
     if before is not None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from attention_core.attention.joining import join_traces
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis
 
 AxisStrides = tuple[tuple[int, int], ...]
 """(size, stride) of the dimensions that form an axis, outermost first; a stride of 0 repeats the same numbers."""
@@ -202,7 +201,7 @@ def joined(calls: Sequence[list[AttentionTrace]], along: str) -> list[AttentionT
     together = list(zip(*calls, strict=True))
     if not all(_fit(trace, traces[0], along) for traces in together for trace in traces):
         return []
-    return [_joined(traces, 0 if along == "heads" else 1) for traces in together]
+    return [join_traces(traces, 0 if along == "heads" else 1) for traces in together]
 
 
 def _fit(trace: AttentionTrace, first: AttentionTrace, along: str) -> bool:
@@ -213,31 +212,3 @@ def _fit(trace: AttentionTrace, first: AttentionTrace, along: str) -> bool:
     else:
         fits = torch.equal(trace.key, first.key) and torch.equal(trace.value, first.value)
     return fits and scores[0] == scores[1] and sizes[0] == sizes[1] and not trace.is_causal
-
-
-def _joined(traces: Sequence[AttentionTrace], axis: int) -> AttentionTrace:
-    first = traces[0]
-
-    def concatenate(name: str, missing: Any, size: Sequence[int] = ()) -> Tensor | None:
-        tensors = [getattr(trace, name) for trace in traces]
-        if all(tensor is None for tensor in tensors):
-            return None
-        neutral = torch.full((1,), missing, device=first.query.device)
-        sizes = [(trace.n_heads, trace.n_queries, *size) for trace in traces]
-        return torch.cat(
-            [(neutral if t is None else t).expand(size) for t, size in zip(tensors, sizes, strict=True)], axis
-        )
-
-    query = torch.cat([trace.query for trace in traces], axis)
-    has_normalisers = all(trace.normaliser is not None for trace in traces)
-    return replace(
-        first,
-        query=query,
-        key=first.key if axis else torch.cat([trace.key for trace in traces]),
-        value=first.value if axis else torch.cat([trace.value for trace in traces]),
-        mask=concatenate("mask", True, (first.n_keys,)),
-        bias=concatenate("bias", 0.0, (first.n_keys,)),
-        sinks=concatenate("sinks", -math.inf),
-        normaliser=concatenate("normaliser", 0.0) if has_normalisers else None,
-        story=replace(first.story, query_axis=Axis.numbered("queries", query.shape[1])),
-    )

@@ -36,6 +36,7 @@ FAINT = 0.4  # of a step: a dimension whose numbers are that small is left out
 COARSER = 6  # doublings of the tolerance that are tried where there is less room
 MAX_STEPS = 32_000  # numbers of 16 bits hold no more
 CODES = 1024  # of a strength for each power of 2
+MAX_NUMBER = 1e30  # of a query or key: products of larger ones are no numbers; corrections make up for it
 SAMPLE = 32  # rows of which the corrections are counted, to tell the size of a head
 BYTES_OF_A_CELL = 1.7  # of a correction, about
 UNSURE = 1.3  # times the room: what is estimated to take more is not tried
@@ -198,7 +199,8 @@ def _factors_of_products(trace: AttentionTrace, head: int) -> Factors | None:
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
         return None
-    query, key = (tensor.detach().cpu().double().nan_to_num() for tensor in (trace.query[head], trace.key_of(head)))
+    vectors = (tensor.detach().cpu().double().nan_to_num(0) for tensor in (trace.query[head], trace.key_of(head)))
+    query, key = (tensor.clamp(-MAX_NUMBER, MAX_NUMBER) for tensor in vectors)
     (left, turned), (right, back) = map(_orthonormal, (query * factor, key - key.mean(0)))
     inner, strengths, outer = torch.linalg.svd(turned @ back.mT)
     rank = min(len(query), len(key), len(strengths))

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, check_pairs
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import VIEW_FOLDER, bundle, modules_of, rules_of
 from attention_core.attention.view.pack import pack_head, share_parts, step_data, text_of
@@ -198,8 +198,7 @@ def parse_heads(layer: int | None, head: int | str | Sequence[int | str]) -> lis
 
 
 def _check(traces: Sequence[AttentionTrace], opening: Opening) -> None:
-    if not traces:
-        raise ValueError("there is no attention to show")
+    check_pairs(*traces)
     for number, head in opening.heads:
         if not (0 <= number < len(traces) and 0 <= head < traces[number].n_heads):
             raise ValueError(f"there is no head L{number}H{head}")

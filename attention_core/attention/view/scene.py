@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.trace import AttentionTrace, check_pairs
+from attention_core.attention.view.pack import MAX_NUMBER
 from attention_core.attention.view.page import View
 from attention_core.device import to_array
 
@@ -40,8 +41,9 @@ def scene_data(
         joined_keys: those that go on with the word of the key before.
 
     Raises:
-        ValueError: the trace has no softmax, of whose halves the scene makes two pictures.
+        ValueError: the trace has no softmax, of whose halves the scene makes two pictures, or has no weights.
     """
+    check_pairs(trace)
     if not trace.has_softmax:
         raise ValueError("a scene needs weights of a softmax")
     rows = list(range(trace.n_queries)) if queries is None else [*queries]
@@ -113,18 +115,23 @@ def picture_scene_data(
 
 def shown_dimensions(vectors: np.ndarray) -> np.ndarray:
     """Return in which dimensions vectors (n, d) differ most, in order, at most N_NUMBERS."""
+    vectors = np.nan_to_num(vectors.astype(float)).clip(-MAX_NUMBER, MAX_NUMBER)
     return np.sort(np.argsort(-vectors.var(0), kind="stable")[:N_NUMBERS])
 
 
 def show_scene(trace: AttentionTrace, head: int = 0, query: int = 0) -> View:
-    """Return a head's scene for a notebook's cell, which plays once, or for a file."""
+    """Return a head's scene for a notebook's cell, which plays once, or for a file; a ValueError where it has none."""
+    data = scene_data(trace, head)
+    if trace.weights(head, [query]).isnan().any():
+        raise ValueError(f"query {query} has weights that are not a number (NaN)")
     title = f"How {trace.story.query_axis.labels[query]} attends"
-    return View(title, scene_data(trace, head) | {"query": query, "plays": True, "canChange": True}, SCRIPT)
+    return View(title, data | {"query": query, "plays": True, "canChange": True}, SCRIPT)
 
 
 def scaled_numbers(vectors: np.ndarray) -> list[list[float]]:
     """Return vectors with the largest of their numbers as 1 or -1."""
-    return _rounded(vectors / (np.abs(vectors).max() or 1.0), 3)
+    vectors = np.nan_to_num(vectors.astype(float)).clip(-MAX_NUMBER, MAX_NUMBER)
+    return _rounded(vectors / (np.abs(vectors).max(initial=0) or 1.0), 3)
 
 
 def _shown_numbers(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> dict[str, Any]:
@@ -145,12 +152,13 @@ def _hidden_cells(trace: AttentionTrace, head: int, rows: Sequence[int]) -> np.n
 
 
 def _scores(scores: np.ndarray, is_hidden: np.ndarray) -> list[float | None]:
-    """Return the scores of a query, None for a key that it may not attend to."""
+    """Return the scores of a query, None for a key that it may not attend to, or where a score is no number."""
+    is_hidden = is_hidden | ~np.isfinite(scores)
     return [None if hidden else score for score, hidden in zip(_rounded(scores), is_hidden.tolist(), strict=True)]
 
 
 def _weights(weights: np.ndarray) -> list[float]:
-    return [float(f"{weight:.{DIGITS}g}") for weight in weights.tolist()]
+    return [float(f"{weight:.{DIGITS}g}") for weight in np.nan_to_num(weights).tolist()]
 
 
 def _rounded(matrix: np.ndarray, decimals: int = DECIMALS) -> Any:

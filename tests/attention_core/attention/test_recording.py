@@ -8,12 +8,13 @@ import torch
 import transformers as hf
 from torch.testing import assert_close
 
-from attention_core import Recording, capture, load_recording, trace_model
+from attention_core import AttentionTrace, Recording, Story, capture, load_recording, show_scene, trace_model
 from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
 from attention_core.bounds.limits import TENSOR_LABELS
-from attention_core.explain.heads import is_self_attention, summarise
+from attention_core.charts.heads import mosaic
+from attention_core.explain.heads import is_self_attention, summaries, summarise
 from tests.support.named_layers import Rotates, WithNames
 from tests.support.tiny_models import GPT, SIZES, STACKS
 from tests.support.traces import make_trace, random_trace
@@ -289,6 +290,51 @@ def test_weights_say_by_their_shape_and_zeros_what_they_are_and_sums_above_one_a
 def test_weights_that_are_none_are_told(weights, says):
     with pytest.raises(ValueError, match=says):
         Recording.from_weights(weights)
+
+
+def empty(n_queries, n_keys, d_k=4):
+    axes = Axis.numbered("queries", n_queries), Axis.numbered("keys", n_keys)
+    query, key = torch.zeros(1, n_queries, d_k), torch.zeros(1, n_keys, d_k)
+    story = Story(mechanism="toy", query_axis=axes[0], key_axis=axes[1], name="encoder.0.self")
+    return Recording([AttentionTrace(query=query, key=key, value=key, story=story)])
+
+
+@pytest.mark.parametrize(
+    ("recording", "says"),
+    [
+        (empty(0, 0), "0 queries and 0 keys has no weights"),
+        (empty(5, 0), "5 queries and 0 keys has no weights"),
+        (empty(5, 5, 0), "need a scale"),
+    ],
+)
+@pytest.mark.parametrize(
+    "view",
+    [
+        Recording.show,
+        Recording.to_frame,
+        lambda recording: recording.figure(["0.0"]),
+        lambda recording: show_scene(recording[0]),
+        lambda recording: mosaic(recording.traces),
+        lambda recording: summaries(recording.traces),
+        lambda recording: recording[0].summary(),
+    ],
+)
+def test_what_has_no_weights_is_told_by_whoever_shows_them(recording, says, view):
+    with pytest.raises(ValueError, match=says):
+        view(recording)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, 1e38])
+def test_numbers_that_are_none_or_too_large_stop_no_page(number):
+    trace = random_trace(*3 * [(2, 5, 4)])
+    query = trace.query.clone()
+    query[:, 3] = number
+    recording = Recording([replace(trace, query=query, normaliser=None)])
+    recording.show()
+    recording.to_frame()
+    with pytest.raises(ValueError, match="query 3 has weights that are not a number"):
+        show_scene(recording[0], query=3)
 
 
 @pytest.mark.parametrize("tokens", [["a"] * (TENSOR_LABELS.maximum + 1), ["a", "b"]])

@@ -266,6 +266,29 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     assert "Nothing is changed." in text_of(page)
 
 
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, 1e300])
+def test_a_recording_of_numbers_that_are_none_or_too_large_opens_and_says_so(opened_with, tmp_path, number):
+    vectors = torch.randn(1, 2, 5, 8, dtype=torch.float64)
+    vectors[..., 3, 0] = number
+    with capture() as recorded:
+        F.scaled_dot_product_attention(vectors, vectors, vectors)
+    recorded.save(tmp_path / "run.npz")
+    page = opened_with(tmp_path / "run.npz")
+    assert "1 call of attention, 2 heads" in text_of(page)
+    assert ("not a number" in text_of(page)) == (number != 1e300)
+
+
+def test_a_recording_of_no_tokens_is_told_and_weights_of_ones_own_open(opened_with, tmp_path):
+    with capture() as recorded:
+        F.scaled_dot_product_attention(*torch.randn(3, 1, 1, 0, 4).unbind())
+    recorded.save(tmp_path / "empty.npz")
+    assert "an attention of 0 queries and 0 keys has no weights to show" in text_of(opened_with(tmp_path / "empty.npz"))
+    np.savez(tmp_path / "run.npz", np.full((2, 3, 3), 1 / 3), tokens=["the", "cat", "sat"])
+    page = opened_with(tmp_path / "run.npz")
+    assert "1 call of attention, 2 heads" in text_of(page)
+    assert "The query is `the`" in text_of(page)
+
+
 @pytest.mark.parametrize(
     ("content", "told"), [(None, "There is no file"), (b"PK nonsense", "damaged or no recording"), (b"", "damaged")]
 )
