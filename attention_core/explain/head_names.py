@@ -89,8 +89,8 @@ def _patterns(trace: AttentionTrace, rows: Tensor, special: Collection[int]) -> 
     is_same = ids[rows][:, None] == ids
     after_same = torch.zeros_like(is_same)
     after_same[:, 1:] = is_same[:, :-1]
-    asks = torch.ones(trace.n_queries, dtype=torch.bool)
-    asks[marks] = False
+    is_query = torch.ones(trace.n_queries, dtype=torch.bool)
+    is_query[marks] = False
     patterns = torch.stack(
         [
             keys == at - 1,
@@ -103,7 +103,7 @@ def _patterns(trace: AttentionTrace, rows: Tensor, special: Collection[int]) -> 
             (keys == 0) & (at > 0),
         ]
     )
-    return patterns & asks[rows][:, None]
+    return patterns & is_query[rows][:, None]
 
 
 def _name(trace: AttentionTrace, layer: int, head: int, rows: Tensor, patterns: Tensor) -> NamedHead:

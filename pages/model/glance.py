@@ -102,14 +102,14 @@ def open_on_distant_weight(run: ModelRun) -> None:
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(run.groups.items()))
-    heads, asks = None, pronoun if TOKEN.value is None else TOKEN.value
+    heads, query = None, pronoun if TOKEN.value is None else TOKEN.value
     if HEAD.value is not None:
         selection = chosen_head(run)
         group, layers, heads = selection.group, run.groups[selection.group], {(selection.layer, selection.head)}
-    distant = distant_look(run, layers, heads, asks) or distant_look(run, layers, heads)
+    distant = distant_weight(run, layers, heads, query) or distant_weight(run, layers, heads)
     if distant is None:
         if TOKEN.value is None:
-            TOKEN.clamp_to_options([first_word(run)])
+            TOKEN.clamp_to_options([first_token(run)])
         return
     if HEAD.value is None:
         HEAD.clamp_to_options([HeadChoice(layers[distant.layer].story.name, distant.head, group, distant.layer)])
@@ -122,12 +122,12 @@ def last_pronoun(run: ModelRun) -> int | None:
     return max((at for at, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS), default=None)
 
 
-def first_word(run: ModelRun) -> int:
+def first_token(run: ModelRun) -> int:
     """Return the first position that is no mark."""
     return next((position for position in range(len(run.tokens)) if position not in run.sinks), 0)
 
 
-def distant_look(
+def distant_weight(
     run: ModelRun,
     layers: Sequence[AttentionTrace],
     heads: Collection[tuple[int, int]] | None = None,
@@ -136,7 +136,7 @@ def distant_look(
     """Return the largest weight between words far apart, see far_look; no marks, signs, or first word of a decoder."""
     signs = {position for position, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     has_start = run.kind is ModelKind.DECODER and 0 in run.special  # heads rest on the word behind it, too
-    sinks = run.sinks | ({first_word(run)} if has_start else set())
+    sinks = run.sinks | ({first_token(run)} if has_start else set())
     return far_look(layers, sinks | signs, heads, query)
 
 

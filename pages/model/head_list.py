@@ -15,7 +15,7 @@ from pages.model.glance import (
     cached_with_run,
     choose,
     chosen,
-    distant_look,
+    distant_weight,
     glance_picture,
     is_off,
     last_pronoun,
@@ -63,13 +63,13 @@ def names_of(run: ModelRun, group: str) -> list[NamedHead]:
     return cached_with_run(run, ("names", group), lambda: name_heads(layers, special_keys(run, layers[0])))
 
 
-def _distant_look_of(run: ModelRun, group: str) -> FarLook | None:
+def _distant_weight_of(run: ModelRun, group: str) -> FarLook | None:
     """Return where a word looks far away: a text's last pronoun, or any other."""
     layers = run.groups[group]
     if not is_self_attention(layers[0]):
         return None
     pronoun = last_pronoun(run) if layers[0].n_queries == len(run.tokens) else None
-    return cached_with_run(run, ("distant", group), lambda: distant_look(run, layers, None, pronoun))
+    return cached_with_run(run, ("distant", group), lambda: distant_weight(run, layers, None, pronoun))
 
 
 def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]]:
@@ -78,11 +78,13 @@ def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]
     axes = layers[0].story.query_axis, layers[0].story.key_axis
     if run.patch_grid is not None:
         return []
-    distant = _distant_look_of(run, group)
+    distant = _distant_weight_of(run, group)
     if distant is not None and distant.weight >= CLEAR_SHARE and not is_off(layers[distant.layer], distant.head):
-        places = zip(axes, (distant.query, distant.key), strict=True)
-        word, key = (error_markdown(axis.labels[position].strip()) for axis, position in places)
-        sentence = f"**Far away**: {distant.layer}.{distant.head} finds *{key}* for *{word}*, {percent(distant.weight)}"
+        positions = zip(axes, (distant.query, distant.key), strict=True)
+        query, key = (error_markdown(axis.labels[position].strip()) for axis, position in positions)
+        sentence = (
+            f"**Far away**: {distant.layer}.{distant.head} finds *{key}* for *{query}*, {percent(distant.weight)}"
+        )
         rows.append((sentence, {"query": distant.query, "layer": distant.layer, "head": distant.head}))
     first = error_markdown(axes[1].labels[0].strip())
     heads = [head for head in names_of(run, group) if not is_off(layers[head.layer], head.head)]

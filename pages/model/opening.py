@@ -22,7 +22,7 @@ from ui.state import controlled
 from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
-QUERY_WORD, CANDIDATES = "it", ("animal", "street", "[CLS]")
+PRONOUN, CANDIDATES = "it", ("animal", "street", "[CLS]")
 SHORT_VALUE = 2  # times shorter than the others' is a value that hands over almost nothing
 OPTIONS = {"street": 0, "animal": 1}
 SWITCHED = ("tired", "wide")
@@ -35,10 +35,10 @@ def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> 
     The run is as it is with the page's edits, `unchanged` without; one object where there are none.
     """
     if run.classes:
-        first, *others = describe_classes(run)
+        first, *following = describe_classes(run)
         before = f"; before the change {describe_classes(unchanged)[0]}" if run is not unchanged else ""
         verb = "sees" if run.kind is ModelKind.VISION else "says"
-        st.markdown(f"#### It {verb} {first} :small[:gray[then {', '.join(others)}{before}]]")
+        st.markdown(f"#### It {verb} {first} :small[:gray[then {', '.join(following)}{before}]]")
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if is_off(trace, selection.head):
@@ -62,10 +62,10 @@ def claim(run: ModelRun, selection: Selection, before: list[float] | None) -> st
     weights = trace.weights(selection.head, [query])[0].tolist()
     head = f"{short_name(selection.layer, selection.head).capitalize()}, one of {n_heads_of(run, selection.group)},"
     strongest = strongest_key(run, trace, weights if before is None else before, query)
-    label, found, second = *(token_name(run.tokens[at]) for at in (query, strongest)), SWITCHED[1]
+    label, target, second = *(token_name(run.tokens[at]) for at in (query, strongest)), SWITCHED[1]
     if (weights if before is None else before)[strongest] < CLEAR_SHARE:
         return f"{head} finds no single word for *{label}*"
-    finds = f"{head} finds *{found}* for *{label}*"
+    finds = f"{head} finds *{target}* for *{label}*"
     if before is None:
         return finds
     if max(abs(a - b) for a, b in zip(weights, before, strict=True)) < 1e-4:
@@ -109,24 +109,24 @@ def surprise(run: ModelRun, request: RunRequest | None) -> None:
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
         selection, layers = chosen_layers(run)
         try_this(NAME, _surprise(run, layers[selection.layer], selection))
-    elif (other := _other_text(request)) is not None and request is not None:
-        word = SWITCHED[_says_second(request)]
+    elif (switched := _switched_text(request)) is not None and request is not None:
+        option = SWITCHED[_has_second(request)]
         field = TEXT[NAME, pretrained_of(request.model_key).kind]
-        switch = controlled("model_switch", word, lambda _: field.set(other))
+        switch = controlled("model_switch", option, lambda _: field.set(switched))
         st.segmented_control("The last word", SWITCHED, label_visibility="collapsed", required=True, **switch)
 
 
-def _says_second(request: RunRequest) -> bool:
+def _has_second(request: RunRequest) -> bool:
     """Return whether a text has the second of SWITCHED."""
     return SWITCHED[1] in getattr(request.model_input, "text", "").split(" ")[-1]
 
 
-def _other_text(request: RunRequest | None) -> str | None:
+def _switched_text(request: RunRequest | None) -> str | None:
     """Return the text with the other one of SWITCHED at its end; None where it ends with neither."""
     text = getattr(request.model_input, "text", "") if request is not None else ""
-    for word, other in (SWITCHED, SWITCHED[::-1]):
-        if text.rstrip(".").endswith(f" was too {word}"):
-            return f"{text.rstrip('.')[: -len(word)]}{other}{'.' * text.endswith('.')}"
+    for ending, replacement in (SWITCHED, SWITCHED[::-1]):
+        if text.rstrip(".").endswith(f" was too {ending}"):
+            return f"{text.rstrip('.')[: -len(ending)]}{replacement}{'.' * text.endswith('.')}"
     return None
 
 
@@ -134,11 +134,11 @@ def _weights_before(
     run: ModelRun, request: RunRequest | None, selection: Selection, is_changed: bool
 ) -> list[float] | None:
     """Return the chosen query's weights with the first of SWITCHED, None where the text has not the second."""
-    other = _other_text(request)
-    if request is None or other is None or is_changed or not _says_second(request):
+    switched = _switched_text(request)
+    if request is None or switched is None or is_changed or not _has_second(request):
         return None
     assert isinstance(request.model_input, TextInput), "it has a text"
-    first = run_of(request.model_key, replace(request.model_input, text=other))
+    first = run_of(request.model_key, replace(request.model_input, text=switched))
     trace = first.groups[selection.group][selection.layer]
     is_alike = len(first.tokens) == len(run.tokens) and selection.query < trace.n_queries
     return trace.weights(selection.head, [selection.query])[0].tolist() if is_alike else None
@@ -194,14 +194,14 @@ def _describe_special_tokens(run: ModelRun) -> str:
 
 
 def _moved_shares(run: ModelRun, selection: Selection) -> str:
-    position = run.tokens.index(QUERY_WORD)
+    position = run.tokens.index(PRONOUN)
     first = run_of(PACKAGE, TextInput(FIRST_TEXT))
     before, after = (
         each.groups[selection.group][selection.layer].weights(selection.head, [position])[0].tolist()
         for each in (first, run)
     )
-    places = {word: run.tokens.index(word) for word in CANDIDATES}
-    return ", ".join(f"*{word}*: {percent(before[place])} → {percent(after[place])}" for word, place in places.items())
+    positions = {token: run.tokens.index(token) for token in CANDIDATES}
+    return ", ".join(f"*{token}*: {percent(before[at])} → {percent(after[at])}" for token, at in positions.items())
 
 
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
@@ -210,13 +210,15 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT
 
     def outcome() -> tuple[int, str]:
-        weights = trace.weights(selection.head, [run.tokens.index(QUERY_WORD)])[0]
-        most = run.tokens[int(weights.argmax())]
+        weights = trace.weights(selection.head, [run.tokens.index(PRONOUN)])[0]
+        strongest = run.tokens[int(weights.argmax())]
         lengths = trace.value_of(selection.head).float().norm(dim=-1)
         times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
-        if most == run.tokens[0] and times >= SHORT_VALUE:
-            reason = f" It takes almost nothing: {most} has a value vector {times:.0f} times shorter than the mean."
-        return OPTIONS.get(most, len(OPTIONS)), f"{_moved_shares(run, selection)}.{reason}"
+        if strongest == run.tokens[0] and times >= SHORT_VALUE:
+            reason = (
+                f" It takes almost nothing: {strongest} has a value vector {times:.0f} times shorter than the mean."
+            )
+        return OPTIONS.get(strongest, len(OPTIONS)), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(
         "*wide* instead of *tired*",
