@@ -8,7 +8,7 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 132, CURVE_LEFT = 16, CURVE_RIGHT = 130;
+const RIM = 8, CURVE_HEIGHT = 132, HALL_CURVE_HEIGHT = 116, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
@@ -60,7 +60,7 @@ class OneVector extends ScenePlayer {
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
       half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost or wrong` : `none of ${counts.at(-1)} words lost` }));
-      if (nLost) half.lost.append(`: ${lost.join(", ")}`);
+      if (nLost) make(half.lost, "span", "which", `: ${lost.join(", ")}`);
       half.lost.classList.toggle("none", !nLost);
     }
     set(this.length, { min: stops[0], max: stops.at(-1), "aria-valuetext": `${counts.at(-1)} words` });
@@ -99,6 +99,7 @@ class OneVector extends ScenePlayer {
     const { width, ink, least } = this.measureFrame();
     Object.assign(this, { ink, n: this.data.counts[0], smallest: Math.max(13, least) });
     this.root.classList.toggle("narrow", width < 620);
+    this.root.classList.toggle("hall", least > 0);
     this.root.classList.remove("waits");
     this.grid.style.setProperty("--n", this.data.words.length);
     this.wide = this.stage.clientWidth;
@@ -185,7 +186,7 @@ class OneVector extends ScenePlayer {
   drawCurve() {
     const { curve, length, lengths, smallest, n, data: { stops, curve: { groups, scores } } } = this;
     if (!groups.length) return;
-    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = Math.round(CURVE_HEIGHT * (smallest > 13 ? 1.2 : 1)), left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 8));
+    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = smallest > 13 ? HALL_CURVE_HEIGHT : CURVE_HEIGHT, left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 8));
     const top = Math.max(stops.at(-1), middleOf(groups.at(-1))), low = Math.min(stops[0], middleOf(groups[0])), highest = Math.max(...scores.flatMap(({ bleu }) => bleu));
     const xOf = (count) => left + ((right - left) * (clamp(count, low, top) - low)) / (top - low), yOf = (score) => 8 + (high - 12) * (1 - score / highest);
     const xs = groups.map((group, at) => xOf(at < groups.length - 1 ? middleOf(group) : top)), all = high + 1.5 * smallest;

@@ -24,6 +24,7 @@ from ui.hosting.warm_up import import_libraries
 from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.scene import draw_scene
 from ui.state import Field, followed_address, one_of, plain_text, single_choice
+from ui.try_this import TryThis, is_guessing, try_this
 
 if TYPE_CHECKING:
     from attention_core.charts.chart import Chart
@@ -48,7 +49,7 @@ SCENE = "start_sentence"
 
 def draw_demonstration() -> None:
     """Draw the choice of a demonstration, and the one that is chosen."""
-    line = st.container(horizontal=True, vertical_alignment="center", key="start_demonstrations")
+    line = st.container(horizontal=True, vertical_alignment="center", key="start_in_a_row")
     with line:
         chosen = single_choice(
             "Demonstration", DEMONSTRATION, DEMONSTRATIONS, label_visibility="collapsed", width="content"
@@ -80,8 +81,27 @@ def draw_translations(line: DeltaGenerator) -> None:
     LAST_TEXT.value = text
     data = _sentence_scene(text)
     note_picture(partial(_weights, data), f"“{text}”: where “{data['queries'][data['query']]}” looks")
-    draw_scene(SCENE, data | {"plays": True})
+    draw_scene(SCENE, data | {"plays": True, "bothSaid": True, "covered": is_guessing(NAME)})
+    with line:
+        try_this(NAME, _surprise())
     _examples(TEXT, OPENING, "translate")
+
+
+def _surprise() -> TryThis:
+    """Return the page's surprise: which word of another sentence one vector loses."""
+    options = ("none", "*blue*", "*shirt*", "*birthday*")
+
+    def outcome() -> tuple[int, str]:
+        data = _sentence_scene(OPENING[1])
+        lost = [f"*{data['keys'][key]}*" for key in data["vector"]["lost"]]
+        right = next((index for index, option in enumerate(options) if option in lost), -1 if lost else 0)
+        said = data["vector"]["english"] or " ".join(data["vector"]["words"][:-1])
+        return right, f"Out of one vector comes “{said}” Attention looks back at {', '.join(lost) or 'every word'}."
+
+    question = f"*{OPENING[1]}* Which word does one vector lose?"
+    act = partial(TEXT.set, OPENING[1])
+    hides = ".st-key-start_text_examples"
+    return TryThis("another sentence", question, options, act, outcome, "start_sentence_scene", hides=hides)
 
 
 def _warn_of_other_language(text: str) -> None:

@@ -14,9 +14,11 @@ import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
 const MORPH = 600;  // milliseconds of a change
+const SIDE_ROOM = 150;  // pixels of what stands beside both sentences
 const KEY_STEP = 0.05;  // by which an arrow key changes a weight
 const MIN_DRAG = 4;  // pixels from which on a column counts as dragged
 const MAX_WEIGHT = 0.985;  // to which a column can be dragged
+const LEAST_OTHERS = 0.015;  // of the probability, which all other words have together and is told
 const MIN_HINT_WEIGHT = 0.15;  // of a column that shows that it can be dragged
 const PRESSED = 1.95;  // seconds after which one vector has its numbers, and nothing is said
 const QUICK = 2.5;  // times as fast plays what a visitor has typed
@@ -37,7 +39,7 @@ export const placeWord = (node, { x, y, w, h }, size) => {
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    Object.assign(this, { local: null, switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
+    Object.assign(this, { local: null, sides: [], switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -113,6 +115,7 @@ export class SceneView extends ScenePlayer {
     this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", textOf(label)));
     this.glosses = this.glossesOf(this.data.glosses);
     this.otherGlosses = this.glossesOf(vector?.glosses);
+    this.sides = vector && this.data.bothSaid ? this.glossesOf(["with attention", "one vector"]) : [];
     inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
     inLine(this.others, () => {}, (row) => this.choose(row, "vector"));
     if (canChange) inLine(this.keys, (key, event) => this.look(1, key, event), (key) => this.cross(key));
@@ -216,7 +219,8 @@ export class SceneView extends ScenePlayer {
     const measure = (text) => pen.measureText(textOf(text)).width / 100;
     const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least, joinedKeys, joinedQueries }));
     const vectorLine = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
-    layout.height = Math.max(layout.height, (vectorLine?.bottom ?? 0) + 6);
+    this.under = this.data.bothSaid && vectorLine ? layout.queries.bottom + 4 - layout.below : 0;  // so much lower stands what one vector says
+    layout.height = Math.max(layout.height, (vectorLine?.bottom ?? 0) + 6) + (this.under && vectorLine.bottom - layout.below);
     this.sizeStage(layout);
     this.keys.forEach((node, index) => placeWord(node, layout.words[index], layout.size));
     this.grips.forEach((node, index) => placeWord(node, layout.column(index), layout.size));
@@ -224,6 +228,11 @@ export class SceneView extends ScenePlayer {
     this.others.forEach((node, index) => placeWord(node, vectorLine.places[index], vectorLine.size));
     this.glosses.forEach((node, index) => placeWord(node, layout.queries.belows[index], layout.glossSize));
     this.otherGlosses.forEach((node, index) => placeWord(node, vectorLine.belows[index], layout.glossSize));
+    this.sides.forEach((node, at) => {
+      const { x, y, h } = layout.queries.places[0];
+      node.hidden = x < SIDE_ROOM;
+      placeWord(node, { x: 0, y: y + at * this.under, w: SIDE_ROOM, h }, layout.glossSize);
+    });
     this.middle = null;
     this.reserveRoom(vector ? [captionOf("vector", this.data, { progress: { press: 1, lost: 1 } })] : []);
   }
@@ -259,9 +268,11 @@ export class SceneView extends ScenePlayer {
       const wordOf = (text) => (row === 0 && this.isSentence ? text.charAt(0).toUpperCase() + text.slice(1) : textOf(text));
       const word = isPresent && said[2] ? textOf(queries[row]) : wordOf(said[0]), about = isNear ? "about " : "";
       const rivals = candidates.filter((candidate) => candidate !== said && candidate[1] >= 0.01 && !candidate[0].endsWith("…")).slice(0, 2);
-      const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])];
+      const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])], [, next] = odds;
+      const others = 1 - odds.reduce((sum, [, probability]) => sum + probability, 0);
+      if (others >= LEAST_OTHERS) odds.push(["other", others]);
       return {
-        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next: odds[1],
+        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next,
         odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(probability)}`),
       };
     };
@@ -414,11 +425,14 @@ export class SceneView extends ScenePlayer {
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
       const { words, wrong } = data.vector, appeared = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
-      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : 0;
+      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : this.under && progress.say;
+      node.style.transform = isVector ? "" : `translateY(${this.under}px)`;
       node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
-      node.hidden = !isVector;
-      if (this.otherGlosses[at]) Object.assign(this.otherGlosses[at], { hidden: !isVector }).style.opacity = 0.8 * node.style.opacity;
+      node.hidden = !isVector && !(this.under && isSaid);
+      const gloss = this.otherGlosses[at];
+      if (gloss) Object.assign(Object.assign(gloss, { hidden: node.hidden }).style, { opacity: 0.8 * node.style.opacity, transform: node.style.transform });
     });
+    for (const node of this.sides) node.style.opacity = isVector ? 0 : progress.say;
     if (form === this.written) return;
     this.written = form;
     this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));

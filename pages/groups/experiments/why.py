@@ -7,7 +7,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import matching_pairs
@@ -22,9 +21,8 @@ from ui.layout import bar_rows, section
 
 ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
 SCORE = r"""
-**Three at once works**: the query scores the product of two keys,
-$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The two keys may
-change places: $s_{ijl} = s_{ilj}$.
+The query scores the product of two keys, which may change places:
+$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$.
 """
 _finds_pairs = by_model(Match3Stack.finds_pairs)
 
@@ -55,13 +53,9 @@ def draw_input() -> Judged:
 
 
 def answer(judged: Judged) -> str:
-    """Say how much there is to try, and how often layers of single keys are right."""
+    """Say how much there is to try."""
     n = len(judged.party.numbers)
-    shallow, deep = (percent(judged.new_locks[name]) for name in STACKS)
-    return (
-        f"Each of {n} guests has {n - 1} single keys to try, but {(n - 1) * (n - 2) // 2:,} pairs of keys. Two layers "
-        f"of single keys judge {deep} of new locks rightly, one larger layer {shallow}."
-    )
+    return f"Each of {n} guests has {n - 1} single keys to try, but {(n - 1) * (n - 2) // 2:,} pairs of keys."
 
 
 def draw(judged: Judged) -> None:
@@ -79,7 +73,7 @@ def draw(judged: Judged) -> None:
         card_or_empty(ALL_NETWORKS[name]).get("parameters", 0) for name in (HEAD_WORDS["pairs"], *STACKS)
     )
     note(
-        f"One training each, on as many parties of eight. The heads have {head:,} parameters, the layers "
-        f"{larger:,} and {deep:,}, with feed-forward parts. How two layers do it, their weights do not show."
+        f"One training each, on as many parties of eight. Parameters: heads {head:,}, layers {larger:,} "
+        f"and {deep:,}. How two layers do it, their weights do not show."
     )
     paragraph(SCORE)

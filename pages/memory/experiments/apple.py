@@ -145,9 +145,8 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     with right:
         figures_table(("right, the clue stands", "before ●", "after ▲"), *rows)
         note(
-            "Each mark is the word's vector in one sentence, read in lower case: its cosine with the line from six "
-            "sentences about a fruit to six about a firm. The GRU has learned everyday sentences and knows little of "
-            "firms."
+            "Each mark is the word's vector in one sentence: its cosine with the line from six fruits to six firms. "
+            "The GRU knows little of firms."
         )
 
 

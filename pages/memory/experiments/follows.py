@@ -57,8 +57,7 @@ def draw(differences: own_states.StateDifferences) -> None:
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
         st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
-    st.caption("Below each word: by how many per cent its state moves.")
-    st.markdown("Whoever names a thing may read on. Whoever forecasts a price may not:")
+    st.caption("Below each word: by how many per cent its state moves. A forecast may not read on:")
     query = {"question": "time"}
     st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=query)
 

@@ -165,3 +165,12 @@ def test_a_link_with_a_question_opens_the_drawing(visit):
     page = visit("start", q="what colour is the 8?")
     assert page.segmented_control(key="start_demonstration").value == "drawing"
     assert data_of(page, SCENE)["answer"][0][0] == "purple"
+
+
+def test_a_guess_is_about_another_sentence_of_which_one_vector_loses_a_word(visit):
+    page = visit("start")
+    page.button(key="start_try").click().run()
+    assert page.text_input(key="start_text").value == OPENING[1]
+    assert data_of(page, "start_sentence_scene")["covered"]
+    page.segmented_control(key="start_try_guess").set_value(1).run()
+    assert "**Right**: Out of one vector comes “He gave me a shirt for my birthday.”" in page.success[0].value

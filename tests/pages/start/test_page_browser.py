@@ -36,6 +36,9 @@ def test_a_typed_sentence_is_translated_both_ways_and_another_word_asks(visit, a
     expect(scene.locator(".say")).to_contain_text("blanc", timeout=60_000)
     scene.get_by_role("button", name="chat: ask from here").click()
     expect(scene.locator(".say")).to_contain_text("chat")
+    others = scene.locator(".query.other")
+    expect(others.first).to_be_visible()
+    assert others.first.bounding_box()["y"] > scene.locator(".query.now").bounding_box()["y"], "one vector stands below"
     scene.get_by_role("button", name="without attention").click()
     expect(scene.locator(".say")).to_contain_text("Out of this one vector comes")
 
