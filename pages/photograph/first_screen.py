@@ -220,8 +220,8 @@ def draw_photographs() -> None:
     """Draw the photographs that can be asked."""
     with st.container(horizontal=True, gap="xsmall", key="photograph_presets"):
         for name in THUMBNAILS:
-            about, key = PHOTOGRAPHS[name].text, f"photograph_preset_{name}"
-            st.button(f"![]({_thumbnail(name)}) {name}", key, about, on_click=choose_photo, args=(name,))
+            label, key = f"![]({_thumbnail(name)}) {name}", f"photograph_preset_{name}"
+            st.button(label, key, on_click=choose_photo, args=(name,))
 
 
 @cached_computation()

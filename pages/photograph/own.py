@@ -25,10 +25,12 @@ PRIVACY = "It stays in memory while you are here; no link holds it."
 def draw_upload() -> None:
     """Draw what takes a photograph of the visitor's own."""
     with st.popover("Your own photograph", icon=":material/add_a_photo:", key="photograph_own"):
-        pixels = f"{JPEG_PIXELS.millions} million pixels in a JPEG, else {PICTURE_PIXELS.millions}"
+        pixels = f"{PICTURE_PIXELS.millions} million pixels"
+        if JPEG_PIXELS.maximum > PICTURE_PIXELS.maximum:
+            pixels += f", {JPEG_PIXELS.millions} in a JPEG"
         limits: Any = {
             "max_upload_size": PICTURE_BYTES.millions,
-            "help": f"At most {PICTURE_BYTES.millions} MB; {pixels}.",
+            "help": f"At most {PICTURE_BYTES.millions} MB and {pixels}.",
         }
         st.file_uploader(
             "JPEG, PNG or WebP: choose, drop or paste it",

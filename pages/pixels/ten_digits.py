@@ -45,8 +45,8 @@ def draw_ten_digits() -> None:
             screen.IS_EVEN.value = is_even is True
 
     rows = [
-        _row("Ink that its pixels take, weights as learned", learned),
-        _row(f"Ink that they take, every weight {screen.equal_weight()}", equal),
+        _row("Ink taken, weights as learned", learned),
+        _row(f"Ink taken, every weight {screen.equal_weight()}", equal),
     ]
     accuracy = screen.control_accuracy()
     if is_answered(screen.NAME) and accuracy is not None:

@@ -74,10 +74,10 @@ def draw(card: dict[str, Any]) -> None:
         remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
         st.markdown(f"As regions turn grey one by one, the name keeps on average {remains}.")
         with st.container(key="desk_photograph_boxes"):
-            note("Twenty free photographs, 24 things with boxes that we drew. With equal weights it classifies.")
+            note("Twenty photographs, 24 things in boxes that we drew.")
     with right, st.container(key="desk_photograph_each"):
         questions = sorted(card["photographs"]["questions"], key=lambda row: -row["attended"])
         labels = [f"{row['photograph']}: {row['class']}" for row in questions]
         sure = [100 * row["attended"] for row in questions]
         chart = bars(sure, labels, title="asked for it, %", colour=SERIES[0], height=CHART_HEIGHT)
-        draw_chart(chart, key="photograph_each", alt="How sure it is of each thing that is there")
+        draw_chart(chart, key="photograph_each", alt="How sure it is of each thing")

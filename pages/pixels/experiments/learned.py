@@ -96,7 +96,7 @@ def _describe_score_sources(name: str, snapshots: Mapping[str, Tensor], moment: 
         _describe_larger_share(sum(share for sources, share in shares.items() if sources[side] == readout.INK))
         for side in (0, 1)
     )
-    return f"After training Q is {query_source}, K {key_source}."
+    return f"After training a pixel's Q is {query_source}, its K {key_source}."
 
 
 def _describe_larger_share(ink: float) -> str:

@@ -54,6 +54,6 @@ def _draw_test_figures() -> None:
     if shares := card_or_empty(MODEL).get("test_numbers"):
         five, six = shares["accuracy_1_to_5"], shares["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
-            "The map says where a digit was read, not why. The network is right on "
-            f"{percent(five)} of new numbers of up to five digits, on {percent(six)} of six."
+            f"The map says where a digit was read, not why. {percent(five)} of new numbers of up to five digits are "
+            f"right, {percent(six)} of six."
         )

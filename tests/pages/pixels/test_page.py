@@ -237,7 +237,7 @@ def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
 
 def test_it_says_what_q_and_k_are_up_to_after_training(page):
     open_question(page, "learned")
-    assert "Q is mostly up to its ink (80%), K mostly up to its place" in text_of(page)
+    assert "a pixel's Q is mostly up to its ink (80%), its K mostly up to its place" in text_of(page)
     set_fields(page, snapshot=0)
     assert "(80%)" in text_of(page), "the sentence is about the trained network"
 
