@@ -19,6 +19,6 @@ def comparison() -> None:
 
 
 page_frame(
-    NAME, "A dot product can be bought with **length**. Which key (yellow) fits q (blue) best depends on the score."
+    NAME, "A dot product can be bought with **length**: which key (yellow) fits q (blue) best depends on the score."
 )
 page_body(comparison)

@@ -13,7 +13,7 @@ const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDEC
 
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
 const RIVALS = ["dot", "cosine", "L2 distance"];  // which the sentence compares
-const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
+const DOT = 2.6, BEST_RING = 6;  // pixels of a key's radius in a small field, and of the ring around the best one
 
 class FieldsLayout extends PicturedLayout {
   get isNarrowPictured() { return true; }
@@ -102,9 +102,11 @@ class ScorePlane extends PlaneScene {
     pen.stroke();
     keys.forEach((key, at) => {
       const isBest = told > 0.5 && at === best;
-      Object.assign(pen, { fillStyle: isBest ? tones.weights : ROLE_COLOURS.key, strokeStyle: tones.ink, lineWidth: 1.2 }).beginPath();
-      pen.arc(...placeOf(key), isBest ? BEST_DOT : DOT, 0, 7);
+      Object.assign(pen, { fillStyle: ROLE_COLOURS.key, strokeStyle: tones.weights, lineWidth: 2.5 }).beginPath();
+      pen.arc(...placeOf(key), DOT, 0, 7);
       pen.fill();
+      pen.beginPath();
+      pen.arc(...placeOf(key), BEST_RING, 0, 7);
       if (isBest) pen.stroke();
     });
   }
@@ -116,7 +118,7 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "", marked = this.isPictured && note ? "Pink ring, purple dot: the key of most weight." : "";
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "", marked = this.isPictured && note ? "Pink ring: the key of most weight." : "";
     return `${note} ${marked} ${super.legend()}`;
   }
 

@@ -9,7 +9,7 @@ const ROOMY = 3;  // rows and columns of cells in which scores have room
 const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
-const TURNS = [["x asks", false], ["turned x asks", true]];
+const TURNS = [["query: x", false], ["query: x, turned", true]];
 const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
 
 class NinePairs extends PlaneScene {
@@ -120,12 +120,25 @@ class NinePairs extends PlaneScene {
 
   sharesOf(weights, percents = this.percentsOf(weights)) { return weights.map((weight, key) => (weight ? `${percents[key]} of ${this.data.keys[key]}` : "")).filter(Boolean).join(", ") || "nothing"; }
 
-  // Of two inputs that score each other alike, and yet don't weigh each other alike.
-  captionOfPair(name) {
+  get headingOfBars() { return this.data.isSoft && this.state?.progress.divide > 0.5 ? `${this.data.queries[this.row]} takes` : ""; }
+
+  // The two cells of the pair that the sentence is about.
+  isBest(row, key) {
+    const other = !this.isOver() || this.isOwnRow(this.row) || this.nChanged ? -1 : this.unequalPartner();
+    return other >= 0 && ((row === this.row && key === other) || (row === other && key === this.row));
+  }
+
+  // The input with which the query's scores each other alike, while they don't weigh each other alike; -1 = none.
+  unequalPartner() {
     const { row, data: { weights, scores, queries, keys } } = this, isSame = !this.data.isEdited && String(queries) === String(keys);
     const gapOf = (other) => Math.abs(weights[row][other] - weights[other][row]), isAlike = (_, other) => isSame && Math.abs(scores[row][other] - scores[other][row]) < 1e-6 && gapOf(other) > SMALLEST_NOTED;
     const [other] = keys.map((_, key) => key).filter(isAlike).sort((a, b) => gapOf(b) - gapOf(a));
-    if (other === undefined) return null;
+    return other ?? -1;
+  }
+
+  captionOfPair(name) {
+    const { row, data: { weights, keys } } = this, other = this.unequalPartner();
+    if (other < 0) return null;
     const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
     return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score**, ${this.product}, **is the same**.`;
   }

@@ -12,6 +12,7 @@ const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score tha
 const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
+const RING = 7;  // pixels of the radius where an arrow ended before
 const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
 const ROW_PICTURES = 190, LARGEST_PICTURE = 62, NARROW_PICTURE = 40, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
 const HALL = 1.2;  // times as large letters as in other scenes
@@ -90,7 +91,8 @@ class ArrowPlane extends Plane {
   follow() {
     const moved = this.scene.isDragged ? this.scene.moved() : [], from = this.scene.from, line = (start, end) => `M${this.screen(start)}L${this.screen(end)}`;
     set(this.edges, { d: (this.data.edges ?? []).map(([start, end]) => line(this.arrows[start], this.arrows[end])).join("") });
-    set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow])).join("") });
+    const ring = (tip) => `M${this.screen([tip[0], tip[1]])}m-${RING},0a${RING},${RING} 0 1,0 ${2 * RING},0a${RING},${RING} 0 1,0 -${2 * RING},0`;
+    set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow]) + ring(from[arrow])).join("") });
     set(this.ways, { d: moved.map((arrow) => line(from[arrow], this.arrows[arrow])).join("") });
     this.scene.followArrows();
   }
@@ -590,7 +592,7 @@ export class PlaneScene extends SceneView {
 
   draw() {
     if (!this.layout || !this.root.isConnected) return;
-    Object.assign(this.drawing, { names: this.data.keys, formula: this.data.glosses && this.data.formulas[this.row], drawRowPicture: this.drawRowPicture.bind(this) });
+    Object.assign(this.drawing, { names: this.data.keys, formula: this.headingOfBars, drawRowPicture: this.drawRowPicture.bind(this) });
     super.draw();
     this.cells.forEach((cells, row) => cells.forEach((node, key) => this.writeCell(node, row, key)));
     const { plane, state: { progress } } = this;
@@ -606,7 +608,7 @@ export class PlaneScene extends SceneView {
     const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
     const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
     const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
-    const form = [text, weight, before, isNow, isChanged, isLit, this.shownOf(row)].join();
+    const form = [text, weight, before, isNow, isChanged, isLit, this.isBest(row, key), this.shownOf(row)].join();
     if (node.form === form) return;
     node.form = form;
     node.textContent = text;
@@ -618,6 +620,7 @@ export class PlaneScene extends SceneView {
 
   // Whether a cell is to stand out in its row.
   isBest() { return false; }
+  get headingOfBars() { return this.data.glosses && this.data.formulas[this.row]; }
 
   isChangedCell(row, key) { return Boolean(this.base?.[row]) && this.data.isSoft && this.moved().length > 0 && Math.abs(this.data.weights[row][key] - this.base[row][key]) > SMALLEST_CHANGE; }
 

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attention_core.attention.wording import percent
 from pages.scoring.controls import EDITS, NAME, SCORE
 from pages.scoring.inputs import Comparison, draw_comparison
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
@@ -17,10 +16,8 @@ def draw_input() -> Comparison:
 
 
 def answer(compared: Comparison) -> str:
-    """Say what the query takes by the score."""
-    weights = compared.traces[SCORE.value].weights(0)[0].tolist()
-    shares = ", ".join(f"{name} {percent(weight)}" for name, weight in zip(compared.key_names, weights, strict=True))
-    return f"By {SCORE.value}, q takes {shares}."
+    """Say what a new weight changes."""
+    return "The other weights share what is left, and the context follows."
 
 
 def draw(compared: Comparison) -> None:

@@ -29,7 +29,7 @@ def answer(compared: Comparison) -> str:
         return "A field needs vectors of two numbers."
     fields = _fields(compared)
     clauses = (f"at {_best(fields[name])} by {name}" for name in RIVAL_SCORES)
-    return f"Highest {', but '.join(clauses)}: the first grows with length, the other is highest at q."
+    return f"Highest {', but '.join(clauses)}: at q itself."
 
 
 def _best(field: np.ndarray) -> str:
@@ -49,5 +49,5 @@ def draw(compared: Comparison) -> None:
             chart = score_fields({name: fields[name] for name in half}, query, keys, EXTENT)
             alt = f"Scores of {', '.join(half)} over the plane"
             draw_chart(chart, key=f"scoring_fields_{index}", width="content", alt=alt, container=column)
-        st.caption("The stronger the colour, the higher the score. Learned scores saw keys in the upper half.")
+        st.caption("Bluer: higher. Learned scores saw keys in the upper half.")
     compared.draw_plane()

@@ -28,7 +28,7 @@ def answer(compared: Comparison) -> str:
     accuracy = read_card("scoring-functions")["accuracy_by_d"][str(compared.vectors.d)]
     learned = dict.fromkeys(name.split(".")[0] for name in parameter_names())
     figures = ", ".join(f"{name} {percent(share)}" for name, share in accuracy.items() if name in learned)
-    return f"Yes: trained to find the nearest of six keys, they are right in {figures}; chance: 17%."
+    return f"Yes: trained to find the nearest of six keys, right: {figures}; chance: 17%."
 
 
 def draw(compared: Comparison) -> None:
@@ -41,12 +41,12 @@ def draw(compared: Comparison) -> None:
         chart = network_chart(learned, compared.query, compared.key[ACTIVE.value], name)
         alt = f"The network that scores {name}"
         draw_chart(chart, key="scoring_network", width="content", alt=alt)
-        st.caption("Lines are weights: orange above 0, blue below.")
+        st.caption("Weights: orange above 0, blue below.")
     with text_column:
         st.latex(r"v^{\top}\tanh(W_q q + W_k k)")
         scores = {"additive, learned": learned, PLAIN_NAME: plain}.items()
         weights = {name: score(compared.query[None], compared.key).softmax(-1)[0].tolist() for name, score in scores}
         rows = ([name, *map(percent, row)] for name, row in weights.items())
         figures_table(["weights by", *compared.key_names], *rows)
-        st.caption("With $W_q = W_k = I$ and ones in v it prefers keys of large numbers, not keys that are near.")
+        st.caption("Unlearned, it prefers large numbers, not near keys.")
     compared.draw_plane()

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from attention_core.attention.wording import percent
-from attention_core.bounds.harmless import as_markdown
 from pages.vectors.inputs import SOFTMAX_IS_OFF, Workbench, draw_workbench
 from pages.vectors.tables import CELL, EDITS, NAME, attention, describe_rows
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
@@ -15,11 +13,10 @@ def draw_input() -> Workbench:
 
 
 def answer(bench: Workbench) -> str:
-    """Say what the chosen query takes."""
+    """Say what a new weight changes."""
     if not bench.trace.has_softmax:
         return SOFTMAX_IS_OFF
-    shares = ", ".join(percent(weight) for weight in bench.trace.weights(0, [bench.query])[0].tolist())
-    return f"{as_markdown(bench.label)} takes {shares}."
+    return "The other weights share what is left, and the context follows."
 
 
 def draw(bench: Workbench) -> None:

@@ -212,7 +212,7 @@ def test_nine_weights_change_with_one_input_and_the_verdict_goes_with_the_exampl
 def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_tables_together(page):
     open_question(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
-    assert "What **x1** takes of each value:" in text_of(page)
+    assert "**x1** takes:" in text_of(page)
     assert "No: x1 is handed 54% x1 + 5% x2 + 41% x3" in text_of(page)
     choose(open_question(page, "rules"), "number_input", "size_d_v", 3)
     choose(page, "number_input", "size_d_model", 4)

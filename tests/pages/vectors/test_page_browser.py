@@ -164,9 +164,9 @@ def test_try_this_leaves_the_weights_in_sight_until_all_nine_have_changed(visit,
 def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_url):
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
-    page.get_by_role("button", name="turned x asks").click()
+    page.get_by_role("button", name="query: x, turned").click()
     expect(page.locator(".say")).to_have_text(re.compile("^Turned by WQ, x1 .* 9% of x1, 66% of x2, 25% of x3"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
-    page.get_by_role("button", name="x asks", exact=True).click()
+    page.get_by_role("button", name="query: x", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "0")
