@@ -28,4 +28,7 @@ def draw(_: None) -> None:
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
     table = "\n".join(["| here | elsewhere |", "|---|---|", *rows])
     st.markdown(table, help=explain(table))
-    st.caption("Slips: 28 × 28 pixels are 784, not 748; a mask is high, not low, where it matters.")
+    st.caption(
+        "Slips: 28 × 28 is 784, not 748; a mask is high, not low, where it matters; the paper is *Attention is all you "
+        "need*."
+    )
