@@ -181,27 +181,17 @@ class Recording:
 
     @classmethod
     def from_weights(
-        cls,
-        weights: Iterable[Any],
-        tokens: Sequence[str] = (),
-        target_tokens: Sequence[str] = (),
-        *,
-        names: Iterable[str] = (),
+        cls, weights: Iterable[Any], tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()
     ) -> Recording:
         """Return weights from anywhere as a recording, which every view, file and page reads.
 
-            Recording.from_weights([w0, w1], tokens="the cat sat".split())  # (n_heads, n_queries, n_keys) each
+            Recording.from_weights([w0, w1], tokens="the cat sat".split())
 
-        Args:
-            weights: of each layer, arrays of NumPy, tensors or lists; a batch of one may stand before the heads.
-            tokens: labels of the keys, and of as many queries.
-            target_tokens: labels of the queries, where they are others than the keys.
-            names: of the layers, such as "encoder.0.self".
-
-        Raises:
-            ValueError: there are no layers, or arrays of another shape, or numbers that are not finite.
+        Weights are of each layer (n_heads, n_queries, n_keys), arrays of NumPy, tensors or lists. Tokens label the
+        keys, and as many queries; target tokens label queries that are others than the keys. A ValueError where there
+        is no layer, an array of another shape, or a number that is not finite.
         """
-        recording = cls(traces_of_arrays(weights, names), text=" ".join(map(str.strip, tokens)))
+        recording = cls(traces_of_arrays(weights), text=" ".join(map(str.strip, tokens)))
         if not recording.traces:
             raise ValueError("weights must have a layer, got none")
         if tokens:

@@ -53,24 +53,22 @@ def from_weights(
     )
 
 
-def traces_of_arrays(layers: Iterable[Any], names: Iterable[str] = ()) -> list[AttentionTrace]:
+def traces_of_arrays(layers: Iterable[Any]) -> list[AttentionTrace]:
     """Return traces of weights in arrays of NumPy, tensors or lists, (n_heads, n_queries, n_keys) each.
 
-    A batch of one may stand before the heads. Without names they are "encoder.0.self", "decoder.0.self" where no query
-    has weight on a later key, or "decoder.0.cross" where queries and keys are not as many.
+    A batch of one may stand before the heads. They are "encoder.0.self", "decoder.0.self" where no query has weight on
+    a later key, or "decoder.0.cross" where queries and keys are not as many.
     """
     tensors = [_checked(f"weights[{number}]", layer) for number, layer in enumerate(layers)]
     squares = [tensor for tensor in tensors if tensor.shape[1] == tensor.shape[2]]
     is_causal = all(tensor.shape[1] > 1 and not bool(tensor.triu(1).any()) for tensor in squares)
-    stacks = {True: "decoder.{}.self" if is_causal else "encoder.{}.self", False: "decoder.{}.cross"}
-    usual_names = [stacks[tensor.shape[1] == tensor.shape[2]].format(number) for number, tensor in enumerate(tensors)]
-    if len(all_names := list(names) or usual_names) != len(tensors):
-        raise ValueError(f"names must be one for each layer: got {len(all_names)} for {len(tensors)}")
-    return [
-        trace if trace.has_softmax else trace.with_story(note=f"{OF_USER} {SIGNED}")
-        for tensor, name in zip(tensors, all_names, strict=True)
-        for trace in [from_weights(tensor, name=name, note=OF_USER, mechanism="attention")]
-    ]
+    names = {True: "decoder.{}.self" if is_causal else "encoder.{}.self", False: "decoder.{}.cross"}
+    traces = []
+    for number, tensor in enumerate(tensors):
+        name = names[tensor.shape[1] == tensor.shape[2]].format(number)
+        trace = from_weights(tensor, name=name, note=OF_USER, mechanism="attention")
+        traces.append(trace if trace.has_softmax else trace.with_story(note=f"{OF_USER} {SIGNED}"))
+    return traces
 
 
 def _checked(name: str, layer: Any) -> Tensor:

@@ -1,5 +1,7 @@
 """Heads side by side in one chart, for papers, with one scale of colours."""
 
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,25 +32,9 @@ def head_sheet(
             axis if words else Axis.numbered(axis.name, len(axis)) for axis in (story.query_axis, story.key_axis)
         )
         chart = matrix_chart(matrix, rows, columns, Role.WEIGHTS, title="weight", size=size, ramp=ramp).to_dict()
-        datasets |= {
-            name if name == "bar" else f"{name} {number}": rows for name, rows in chart.pop("datasets").items()
-        }
-        for of_whole_chart in ("params", "autosize"):  # nobody zooms in print
-            chart.pop(of_whole_chart, None)
-        specs.append(
-            {**_with_numbered_data(chart, number), "title": {"text": title, "anchor": "middle", "fontSize": 13}}
-        )
+        datasets |= {f"{name}{'' if name == 'bar' else number}": rows for name, rows in chart["datasets"].items()}
+        parts = {name: chart[name] for name in ("layer", "width", "height", "view")}
+        titled = {"text": title, "anchor": "middle", "fontSize": 13}
+        numbered = re.sub(r'("data": {"name": "(?!bar")\w+)', rf"\g<1>{number}", json.dumps(parts))
+        specs.append(json.loads(numbered) | {"title": titled})
     return AltairHConcatChart.from_dict({"hconcat": specs, "datasets": datasets, "spacing": 24})
-
-
-def _with_numbered_data(spec: Any, number: int) -> Any:
-    """Return a spec whose data, but those of the colour bar, which all share, have names of its own."""
-    if isinstance(spec, list):
-        return [_with_numbered_data(item, number) for item in spec]
-    if not isinstance(spec, dict):
-        return spec
-    renamed = {
-        key: _with_numbered_data(value, number) for key, value in spec.items() if key not in ("config", "$schema")
-    }
-    name = spec["data"].get("name") if isinstance(spec.get("data"), dict) else None
-    return renamed | ({"data": {"name": f"{name} {number}"}} if name and name != "bar" else {})

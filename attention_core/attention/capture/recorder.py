@@ -1,7 +1,7 @@
 """The recorder of a capture: it names traces after the running modules, and notes what cannot be kept; never raises."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,12 +22,14 @@ from attention_core.attention.capture.trace_builder import NO_HEADS, BatchSlice,
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.weights import from_weights
 
 N_HEADS_NAMES = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
 """What modules call their number of heads."""
 HELPER_ENDINGS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
 """Endings of the class names of modules that belong to an attention and are none."""
 MAX_LISTED = 12
+READ = "As capture(also=...) read them from the module's output: its scores, query, key and value are unknown."
 UNMET = "whose softmax met no values in a product of matrices that can be followed"
 
 
@@ -152,8 +154,11 @@ class ModuleStack:
             self.unseen[path] = name
 
 
-def track_modules(stack: ModuleStack) -> list[RemovableHandle]:
-    """Let a stack keep track of the modules that run, by torch's own hooks on all modules, which are returned."""
+def track_modules(stack: ModuleStack, on_output: Callable[[nn.Module, Any], None]) -> list[RemovableHandle]:
+    """Let a stack keep track of the modules that run, by torch's own hooks on all modules, which are returned.
+
+    A callback is given each module, and what it put out.
+    """
 
     def is_tracked() -> bool:
         return not torch.compiler.is_dynamo_compiling() and stack.is_watching and not computes_gradients()
@@ -162,8 +167,9 @@ def track_modules(stack: ModuleStack) -> list[RemovableHandle]:
         if is_tracked():
             stack.enter(module, arguments)
 
-    def leave(module: nn.Module, *_: Any) -> None:
+    def leave(module: nn.Module, _: Any, output: Any = None) -> None:
         if is_tracked():
+            on_output(module, output)
             stack.leave(module)
 
     return [register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True)]
@@ -185,11 +191,16 @@ class Recorded:
     is_folded: bool  # whether the call had no dimension for heads, or one for heads and items together
 
 
+Reader = Callable[[nn.Module, Any], Tensor]
+"""What finds weights in the output of a module."""
+
+
 class Recorder:
     """Makes traces under the name of the module that is running, and notes what cannot be kept."""
 
-    def __init__(self, recording: Recording, stack: ModuleStack, item: Items) -> None:
+    def __init__(self, recording: Recording, stack: ModuleStack, item: Items, also: Mapping[str, Reader] = {}) -> None:
         self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
+        self._readers, self._unread = also, {*also}  # by paths of modules, and those of which none ran yet
         self._n_calls: dict[str, int] = {}
         self._notes: dict[str, None] = {}  # in order, each once
         self._unmet: dict[int, tuple[str, Any]] = {}  # by number: who ran a softmax that met no values yet, its scores
@@ -224,6 +235,30 @@ class Recorder:
             self.recording.traces.extend(named_traces)
             return Recorded(name, self.stack.run, order, make, traces, named_traces, is_folded)
         return None
+
+    def read(self, module: nn.Module, output: Any) -> None:
+        """Record the weights that a reader finds in the output of a module."""
+        if output is None or not self._readers or (path := self.stack.path) not in self._readers:
+            return
+        self._unread.discard(path)
+        with self.unwatched(path):
+            weights = self._readers[path](module, output)
+            if not 2 <= weights.ndim <= 4:
+                raise ValueError(f"weights must be (batch, n_heads, n_queries, n_keys), got {tuple(weights.shape)}")
+            weights = weights[:, *(None,) * (4 - weights.ndim)]
+
+            def make(order: Order) -> list[AttentionTrace]:
+                kind = type(module).__name__
+                return [
+                    from_weights(
+                        weights[part.number], name=part.name, note=f"{part.note} {READ}".strip(), mechanism=kind
+                    )
+                    for part in self.builder.slices(order, self.stack.n_items)
+                ]
+
+            self.add(make, weights, usual_order(weights.shape[:2]))
+            inside = f"{path} ", f"{path}."
+            self._unmet = {n: unmet for n, unmet in self._unmet.items() if not unmet[0].startswith(inside)}
 
     def settle(self, recorded: Recorded, order: Order, *, is_last: bool = False) -> None:
         """Make traces anew where the order of the axes before the queries turns out to be another one."""
@@ -345,10 +380,11 @@ class Recorder:
 
     def update_note(self, *further_notes: str) -> None:
         missed = [f"{path} ({name})" if path else name for path, name in self.stack.unseen.items()]
+        unread = f"Not read: {_listed(sorted(self._unread))}, no module of such a path ran." if self._unread else ""
         unmet = [name for name in dict.fromkeys(name for name, _ in self._unmet.values()) if name not in missed]
         unseen = f"Not seen: {_listed(missed)}, which ran without any attention that can be followed." if missed else ""
         softmax = f"Not seen: {_listed(unmet)}, {UNMET}." if unmet else ""
-        self.recording.note = " ".join(filter(None, [*self._notes, unseen, softmax, *further_notes]))
+        self.recording.note = " ".join(filter(None, [*self._notes, unseen, softmax, unread, *further_notes]))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from attention_core.attention.capture.recorder import (
     OPEN_STACKS,
     UNMET,
     ModuleStack,
+    Reader,
     Recorder,
     reason_to_skip,
     track_modules,
@@ -43,7 +44,13 @@ _SWITCH_LOCK = Lock("switches of torch")
 
 
 @contextmanager
-def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
+def capture(
+    *,
+    item: Items = 0,
+    tokens: Sequence[str] = (),
+    target_tokens: Sequence[str] = (),
+    also: Mapping[str, Reader] = {},
+) -> Iterator[Recording]:
     """Record every attention inside the block; outputs and random numbers are the same as without.
 
     Other threads are left alone, and so are other tasks of asyncio, but those that the block starts.
@@ -63,6 +70,9 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
             window as a trace of its own, such as "layers.0 (item 1, window 3)".
         tokens: labels of the input's positions; when the block ends, all axes of their length get them.
         target_tokens: those of a decoder beside an encoder.
+        also: weights that cannot be seen, by the path of the module that puts them out:
+            {"pool": lambda module, output: output[1]}. They are (batch, n_heads, n_queries, n_keys), of one head
+            (batch, n_queries, n_keys), of one query too (batch, n_keys).
 
     Yields:
         the recording. Inside the forward of an nn.Module a trace is named after the path of the module that made the
@@ -71,7 +81,7 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
     """
     recording = Recording()
     try:
-        with capture_into(recording, item):
+        with capture_into(recording, item, also=also):
             yield recording
     finally:
         if not recording.traces and (not recording.note or UNMET in recording.note):
@@ -81,9 +91,11 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
 
 
 @contextmanager
-def capture_into(recording: Recording, item: Items = 0, *, written_out: bool = True) -> Iterator[None]:
+def capture_into(
+    recording: Recording, item: Items = 0, *, written_out: bool = True, also: Mapping[str, Reader] = {}
+) -> Iterator[None]:
     """Record the attention inside the block, as capture does; attention that is written out is optional."""
-    watch = _Watch(Recorder(recording, ModuleStack(), item))
+    watch = _Watch(Recorder(recording, ModuleStack(), item, also))
     try:
         watch.open(written_out)
         yield
@@ -116,7 +128,7 @@ class _Watch:
                 if not self.opened:
                     self._switch_off()
                 self.opened.append(self)
-            self.hooks += track_modules(self.stack)
+            self.hooks += track_modules(self.stack, self.recorder.read)
             mode = WrittenOut(self.recorder)
             for each in (mode, _FunctionMode(self.recorder, mode))[not written_out :]:
                 each.__enter__()

@@ -16,7 +16,7 @@ def test_heads_stand_side_by_side_in_one_scale_with_words_or_numbers(tmp_path):
     chart = recording.figure(["0.1", "L1H0"])
     spec = chart.to_dict()  # which holds it against the schema
     assert [sheet["title"]["text"] for sheet in spec["hconcat"]] == ["0.1", "L1H0"]
-    assert [max(cell["value"] or 0 for cell in spec["datasets"][f"cells {n}"]) for n in (0, 1)] == [1, 0.5]
+    assert [max(cell["value"] or 0 for cell in spec["datasets"][f"cells{n}"]) for n in (0, 1)] == [1, 0.5]
     chart.save(tmp_path / "fig.svg", width=85)
     picture = (tmp_path / "fig.svg").read_text()
     assert 'width="85.00mm"' in picture

@@ -196,3 +196,31 @@ def test_products_of_one_softmax_over_more_keys_say_what_their_rows_sum_to():
             in trace.story.note
         )
         assert "no plain product" not in trace.story.note
+
+
+class Hidden(Highest):
+    """Its weights meet no values in any product."""
+
+    def forward(self, x):
+        self.weights = self.score(x).softmax(1)
+        return (x * self.weights).amax(1), self.weights[..., 0]
+
+
+@pytest.mark.parametrize("shape", [(B, N), (B, 1, N), (B, 1, 1, N)])
+def test_weights_that_cannot_be_seen_are_read_where_the_user_says(shape):
+    net, x = nn.Sequential(nn.Identity(), Hidden().eval()), torch.randn(B, N, D)
+    with capture(item=1, also={"1": lambda module, output: output[1].view(shape)}) as recording:
+        net(x)
+    (trace,) = recording
+    assert (recording.names, recording.note) == (["1"], "")
+    assert_close(trace.weights(), net[1].weights[1].mT.detach())
+    assert "Item 1 of 2" in trace.story.note
+    assert "As capture(also=...) read them" in trace.story.note
+
+
+def test_what_a_reader_finds_elsewhere_or_in_another_shape_is_told():
+    with capture(also={"pool": lambda *_: None, "1": lambda module, output: output[0, 0]}) as recording:
+        nn.Sequential(nn.Identity(), nn.Identity())(torch.randn(B, N, D))
+    assert len(recording) == 0
+    assert "Not read: pool, no module of such a path ran." in recording.note
+    assert "1: not kept, ValueError: weights must be (batch, n_heads, n_queries, n_keys), got (4,)" in recording.note
