@@ -21,6 +21,7 @@ from attention_core.attention.inside_torch import StorageMap, storage_of
 aten = torch.ops.aten
 CONCATENATIONS: dict[Any, Callable[..., Tensor]] = {aten.cat.default: Tensor.narrow, aten.stack.default: Tensor.select}
 """Operations that put tensors side by side, or in a new dimension."""
+SUMS = {aten.add.Tensor, aten.add_.Tensor, aten.sub.Tensor, aten.sub_.Tensor}
 PROJECTIONS = {F.linear, aten.mm.default, aten.addmm.default, aten.convolution.default}
 """What does the same with each row of numbers; what comes of it is not followed."""
 
@@ -40,12 +41,12 @@ class Outputs:
         self._recorder = recorder
         self._outputs = StorageMap[list[Output]]()
 
-    def follow(self, tensor: Any, outputs: Sequence[Output]) -> None:
-        """Follow what lies in the storage of a tensor from now on, besides or instead of what was there."""
+    def follow(self, tensor: Any, outputs: Sequence[Output], is_sum: bool = False) -> None:
+        """Follow what lies in a tensor's storage from now on, besides or, unless it is a sum, instead of others."""
         if not is_plain(tensor) or not outputs:
             return
         self._outputs.drop_expired()
-        offsets = {output.block.offset for output in outputs}
+        offsets = set() if is_sum else {output.block.offset for output in outputs}
         unaffected = [output for output in self._of(tensor) if output.block.offset not in offsets]
         self._outputs.put(tensor, [*unaffected, *outputs])
 
@@ -59,15 +60,15 @@ class Outputs:
             self._read(tensor, func in PROJECTIONS)
             is_alike = is_plain(result) and result.shape == tensor.shape and storage_of(result) != storage
             if is_alike and func not in PROJECTIONS:
-                self._move(tensor, self._of(tensor), result)
+                self._move(tensor, self._of(tensor), result, func in SUMS)
 
     def _of(self, tensor: Tensor) -> list[Output]:
         return self._outputs.find(storage_of(tensor)) or []
 
-    def _move(self, source: Tensor, outputs: Sequence[Output], result: Tensor) -> None:
+    def _move(self, source: Tensor, outputs: Sequence[Output], result: Tensor, is_sum: bool = False) -> None:
         layouts = Layout.of(source), Layout.of(result)
         blocks = [(output, output.block.relocate(*layouts)) for output in outputs]
-        self.follow(result, [replace(output, block=block) for output, block in blocks if block])
+        self.follow(result, [replace(output, block=block) for output, block in blocks if block], is_sum)
 
     def _concatenate(self, func: Any, tensors: Sequence[Tensor], dim: int, result: Tensor) -> None:
         start, pairs = 0, []

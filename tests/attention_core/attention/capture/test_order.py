@@ -3,10 +3,12 @@
 import pytest
 import torch
 import torch.nn.functional as F
+import transformers as hf
 from torch import nn
 from torch.testing import assert_close
 
 from attention_core import capture
+from tests.support import tiny_models
 from tests.support.head_orders import (
     BATCH,
     FOLDED,
@@ -118,3 +120,12 @@ def test_windows_are_those_of_the_item_and_named(attend, item):
     else:
         check(recording[0], weights[item, 0])
         assert recording[0].story.note.startswith("Part 6 of 12" if item else "The first of 12 parts")
+
+
+def test_blocks_whose_contexts_are_added_up_are_no_heads():
+    config = hf.BigBirdConfig(**tiny_models.SIZES, attention_type="block_sparse", block_size=4, num_random_blocks=1)
+    model = tiny_models.build(hf.BigBirdModel, config)
+    with capture() as recording, torch.no_grad():
+        model(torch.randint(3, 90, (2, 64)))
+    assert [trace.n_heads for trace in recording] == [config.num_attention_heads] * 16
+    assert sum("One softmax runs over these keys and others" in trace.story.note for trace in recording) == 8
