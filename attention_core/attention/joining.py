@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -49,24 +50,18 @@ NAME = re.compile(r"(attention(?=\.\d+)|.*?)((?: \(\d+\)|(?<=attention)\.\d+)?)(
 def _steps_to(last: AttentionTrace, earlier: Sequence[Sequence[AttentionTrace]]) -> list[AttentionTrace]:
     """Return the trace of each call that goes on in the last one, and that; none where a call has none."""
     steps = [next((trace for trace in call if _goes_on_in(trace, last)), None) for call in earlier]
-    found = [step for step in steps if step is not None]
-    if len(found) < len(steps):
+    matched = [step for step in steps if step is not None]
+    if len(matched) < len(steps):
         return []
-    is_anew = last.n_queries == last.n_keys and all(step.n_queries < last.n_queries for step in found)
-    return [last] if is_anew else [*found, last]
+    is_anew = last.n_queries == last.n_keys and all(step.n_queries < last.n_queries for step in matched)
+    return [last] if is_anew else [*matched, last]
 
 
 def _goes_on_in(trace: AttentionTrace, last: AttentionTrace) -> bool:
-    if (
-        trace.n_keys > last.n_keys
-        or trace.n_heads != last.n_heads
-        or trace.score.to_json_value() != last.score.to_json_value()
-    ):
+    scores = [step.score.to_json_value() for step in (trace, last)]
+    if trace.n_keys > last.n_keys or trace.n_heads != last.n_heads or scores[0] != scores[1]:
         return False
-    visible = trace.log_normaliser.new_ones(trace.n_keys, dtype=torch.bool)
-    if trace.has_mask:
-        masks = [trace.allowed(head) for head in trace.heads_of_mask]
-        visible = torch.stack([mask for mask in masks if mask is not None]).flatten(0, 1).any(0)
+    visible = _allowed(trace).flatten(0, 1).any(0)
     return all(
         ours.shape[::2] == theirs.shape[::2]
         and torch.allclose(ours[:, visible], theirs[:, : trace.n_keys][:, visible], 1e-3, 1e-5)
@@ -74,33 +69,30 @@ def _goes_on_in(trace: AttentionTrace, last: AttentionTrace) -> bool:
     )
 
 
+def _allowed(trace: AttentionTrace) -> Tensor:
+    """Return which keys a query may attend to, bool (n_heads or 1, n_queries, n_keys)."""
+    masks = [trace.mask_before_edits(head) for head in trace.heads_of_mask]
+    shape = 1, trace.n_queries, trace.n_keys
+    allowed = [mask for mask in masks if mask is not None]
+    return torch.stack(allowed) if allowed else torch.ones(shape, dtype=torch.bool, device=trace.query.device)
+
+
 def _join(steps: list[AttentionTrace]) -> AttentionTrace:
     last = steps[-1]
-    whole = join_traces([_with_keys_of(last, step) for step in steps], 1) if len(steps) > 1 else last
+    joined = join_traces([_with_keys_of(last, step) for step in steps], 1) if len(steps) > 1 else last
     path, _, item = NAME.match(last.story.name).groups("")  # type: ignore[union-attr]
-    return whole.with_story(name=path + item, note=last.story.note)
+    return joined.with_story(name=path + item, note=last.story.note)
 
 
 def _with_keys_of(last: AttentionTrace, step: AttentionTrace) -> AttentionTrace:
     """Return a step with the keys of the last one, of which it sees its own alone."""
-    n_more = last.n_keys - step.n_keys
-    masks = [step.mask_before_edits(head) for head in (step.heads_of_mask if step.has_mask or step.is_causal else ())]
-    allowed = torch.stack([mask for mask in masks if mask is not None]) if masks else None
-
-    def widened(pairs: Tensor | None, missing: float) -> Tensor | None:
-        if pairs is None:
-            return None
-        pairs = pairs.expand(*pairs.shape[:-1], step.n_keys)
-        return torch.nn.functional.pad(pairs, (0, n_more), value=missing)
-
-    if allowed is None and n_more:
-        allowed = torch.ones(1, step.n_queries, step.n_keys, dtype=torch.bool, device=step.query.device)
+    widen = partial(torch.nn.functional.pad, pad=(0, last.n_keys - step.n_keys))
     return replace(
         step,
         key=last.key,
         value=last.value,
-        mask=widened(allowed, False),
-        bias=widened(step.bias, 0.0),
+        mask=widen(_allowed(step)),
+        bias=None if step.bias is None else widen(step.bias.expand(*step.bias.shape[:-1], step.n_keys)),
         is_causal=False,
         window=None,
         fused_context=None,

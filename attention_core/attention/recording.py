@@ -73,15 +73,18 @@ def _layer_names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list
     """Return the shortest of these that all differ: "encoder.0.self", all numbers in it, the tower before it, paths."""
     paths = [path for path, _, _ in calls]
     kinds = [_self_or_cross(path, module) for path, module, _ in calls]
-    stacks = [_stack(path, module, trace, kind) for (path, module, trace), kind in zip(calls, kinds, strict=True)]
+    stacks = [
+        _stack(path, module, trace, self_or_cross)
+        for (path, module, trace), self_or_cross in zip(calls, kinds, strict=True)
+    ]
     if len(set(paths)) < len(paths):  # layers that share one module: they are numbered as they run
         layers = list(zip(stacks, kinds, strict=True))
         numbers = [[str(layers[:index].count(layer))] for index, layer in enumerate(layers)]
     else:
         numbers = [[segment for segment in path.split(".") if segment.isdigit()] or ["0"] for path in paths]
     segments = list(zip(stacks, numbers, kinds, strict=True))
-    short = [f"{stack}.{layer_numbers[0]}.{kind}" for stack, layer_numbers, kind in segments]
-    longer = [f"{stack}.{'.'.join(layer_numbers)}.{kind}" for stack, layer_numbers, kind in segments]
+    short = [f"{stack}.{layer_numbers[0]}.{self_or_cross}" for stack, layer_numbers, self_or_cross in segments]
+    longer = [f"{stack}.{'.'.join(layer_numbers)}.{self_or_cross}" for stack, layer_numbers, self_or_cross in segments]
     choices = []
     for stops_at_stack in (True, False):
         towers = _towers(paths, stops_at_stack)
@@ -98,9 +101,9 @@ def _self_or_cross(path: str, module: nn.Module) -> str:
     return "cross" if any(name in text for name in CROSS_NAMES) else "self"
 
 
-def _stack(path: str, module: nn.Module, trace: AttentionTrace, kind: str) -> str:
+def _stack(path: str, module: nn.Module, trace: AttentionTrace, self_or_cross: str) -> str:
     """Return "decoder" where it crosses or is configured as one, else what its path says, else "decoder" if causal."""
-    if kind == "cross" or getattr(getattr(module, "config", None), "is_decoder", False) is True:
+    if self_or_cross == "cross" or getattr(getattr(module, "config", None), "is_decoder", False) is True:
         return "decoder"
     for segment in path.lower().split("."):
         if "decoder" in segment:

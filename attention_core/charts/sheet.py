@@ -33,8 +33,8 @@ def head_sheet(
         )
         chart = matrix_chart(matrix, rows, columns, Role.WEIGHTS, title="weight", size=size, ramp=ramp).to_dict()
         datasets |= {f"{name}{'' if name == 'bar' else number}": rows for name, rows in chart["datasets"].items()}
-        parts = {name: chart[name] for name in ("layer", "width", "height", "view")}
+        plot = {name: chart[name] for name in ("layer", "width", "height", "view")}
         titled = {"text": title, "anchor": "middle", "fontSize": 13}
-        numbered = re.sub(r'("data": {"name": "(?!bar")\w+)', rf"\g<1>{number}", json.dumps(parts))
+        numbered = re.sub(r'("data": {"name": "(?!bar")\w+)', rf"\g<1>{number}", json.dumps(plot))
         specs.append(json.loads(numbered) | {"title": titled})
     return AltairHConcatChart.from_dict({"hconcat": specs, "datasets": datasets, "spacing": 24})

@@ -248,12 +248,12 @@ class Recorder:
             weights = weights[:, *(None,) * (4 - weights.ndim)]
 
             def make(order: Order) -> list[AttentionTrace]:
-                kind = type(module).__name__
+                mechanism = type(module).__name__
                 return [
                     from_weights(
-                        weights[part.number], name=part.name, note=f"{part.note} {READ}".strip(), mechanism=kind
+                        weights[piece.number], name=piece.name, note=f"{piece.note} {READ}".strip(), mechanism=mechanism
                     )
-                    for part in self.builder.slices(order, self.stack.n_items)
+                    for piece in self.builder.slices(order, self.stack.n_items)
                 ]
 
             self.add(make, weights, usual_order(weights.shape[:2]))

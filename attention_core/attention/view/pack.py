@@ -152,9 +152,9 @@ class _Matrix(NamedTuple):
             error -= free * (remainder / free.sum(-1).clip(1)).clip(0, tolerance)[:, None]
         is_normalised = bool((np.abs(totals - 1) < 1e-3).all())
         counts = np.bincount(rows, minlength=len(self.weights))
-        parts = [codes, *(_signed(side.T.ravel()) for side in sides), counts, gaps, _signed(steps)]
-        parts += [] if is_normalised else [np.rint(65535 * totals)]
-        data = text_of(planes(np.concatenate(parts)), zlib.Z_RLE)
+        arrays = [codes, *(_signed(side.T.ravel()) for side in sides), counts, gaps, _signed(steps)]
+        arrays += [] if is_normalised else [np.rint(65535 * totals)]
+        data = text_of(planes(np.concatenate(arrays)), zlib.Z_RLE)
         entry = dict(rank=len(codes), cells=len(columns), unit=unit, step=step, whole=is_normalised, sparse=is_sparse)
         return PackedHead({**entry, "data": data}, float(np.abs(error).max(initial=0)))
 
