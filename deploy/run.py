@@ -16,8 +16,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from ipaddress import ip_network
 from pathlib import Path
@@ -40,7 +40,6 @@ if os.getppid() == int(sys.argv[2]):
     os.execv(sys.argv[3], sys.argv[3:])
 """
 """Becomes a command that gets a signal when this process ends, however that may be (PR_SET_PDEATHSIG of Linux)."""
-FOLDER_PREFIX = "attention-nginx-"
 STOPS = signal.SIGTERM, signal.SIGHUP
 
 
@@ -141,15 +140,17 @@ class AppProcess:
         return self.process.poll() is not None and not is_waiting
 
 
-def remove_left_folders() -> None:
-    """Remove the folders of nginx whose run.py was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*-*"):
-        try:
-            os.kill(int(folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]), 0)
-        except ProcessLookupError:
-            shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, ValueError):
-            pass
+@contextmanager
+def empty_folder(port: int) -> Iterator[Path]:
+    """Give an empty folder for nginx, also where a run.py that was killed has left one."""
+    folder = Path(tempfile.gettempdir(), f"attention-nginx-{os.getuid()}-{port}")
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(0o755)  # if root starts nginx, its worker is somebody else
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def keep_running(running: dict[int, AppProcess], options: argparse.Namespace, port: int) -> None:
@@ -182,14 +183,12 @@ def serve(options: argparse.Namespace, nginx: str) -> None:
     for address, port in ((options.address, options.port), *((THIS_MACHINE, port) for port in app_ports)):
         if not is_free(address, port):
             sys.exit(f"Port {port} is taken; end what listens there, or choose others by --port")
-    remove_left_folders()
     running: dict[int, AppProcess] = {}
-    with tempfile.TemporaryDirectory(prefix=f"{FOLDER_PREFIX}{os.getpid()}-") as folder:
-        Path(folder).chmod(0o755)  # if root starts nginx, its worker is somebody else
-        written = Path(folder, "nginx.conf")
-        text = configuration(options.port, app_ports, folder, options.address, options.proxies)
+    with empty_folder(options.port) as folder:
+        written = folder / "nginx.conf"
+        text = configuration(options.port, app_ports, str(folder), options.address, options.proxies)
         written.write_text(text, encoding="utf-8")
-        front = begin("SIGTERM", [nginx, "-p", folder, "-e", "stderr", "-c", str(written)], process_group=0)
+        front = begin("SIGTERM", [nginx, "-p", str(folder), "-e", "stderr", "-c", str(written)], process_group=0)
         try:
             where = f"http://{options.address}:{options.port}"
             print(f"{options.processes} processes behind {where}; Ctrl-C stops them", flush=True)

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +15,7 @@ from random import Random
 
 import pytest
 
-from deploy.run import FOLDER_PREFIX, configuration, find_nginx, is_free, remove_left_folders
+from deploy.run import configuration, empty_folder, find_nginx, is_free
 from tests.support.raw_requests import (
     HALF,
     HEAD,
@@ -254,8 +253,10 @@ def test_no_end_leaves_orphans(end: signal.Signals, is_of_nginx: bool) -> None:
         (nginx,) = [pid for pid in pids if b"nginx: master" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         os.kill(nginx if is_of_nginx else pids[0], end)
         wait_until(lambda: not left_of(pids), 30)
-    remove_left_folders()
-    assert not [*Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}{pids[0]}-*")]
+    port = int(host_of(server).split(":")[1])
+    with empty_folder(port) as folder:
+        assert not [*folder.iterdir()]
+    assert not folder.exists()
 
 
 @needs_nginx
