@@ -35,7 +35,6 @@ from ui.layout import stop_run
 from ui.state import APP, Field
 
 AWAY_VARIABLE = "ATTENTION_RAY_AWAY"  # while the cluster does not answer: "here" = compute here, "wait" = wait for it
-AWAY_NOTICE = "The cluster does not answer."
 KNOWS_CLUSTER_AWAY = Field(APP, "knows_cluster_away", False)
 """Whether this visitor has read that the cluster does not answer."""
 
@@ -60,7 +59,7 @@ def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Com
         except AwayError:
             if not _should_wait():
                 if not KNOWS_CLUSTER_AWAY.value:
-                    st.toast(f"{AWAY_NOTICE} This is computed here.")
+                    st.toast(f"The cluster {remote.fault}. This is computed here.")
                 KNOWS_CLUSTER_AWAY.value = True
                 return None
             _wait_for_cluster(remote)
@@ -78,7 +77,7 @@ def describe_compute_device() -> str:
     try:
         return f"Computing on a cluster: {remote.device()}"
     except AwayError:
-        return f"{AWAY_NOTICE} " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
+        return f"The cluster {remote.fault}. " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
 
 
 @st.cache_resource(show_spinner=False)
@@ -94,7 +93,7 @@ def _wait_for_cluster(remote: Cluster) -> None:
     """Wait until the cluster answers; a visitor who leaves the page ends the wait."""
     notice = st.empty()
     while remote.is_away:
-        notice.info(f"{AWAY_NOTICE} Waiting for it.")
+        notice.info(f"The cluster {remote.fault}. Waiting for it.")
         time.sleep(POLL_SECONDS)
     notice.empty()
 

@@ -24,8 +24,16 @@ PROBE_SECONDS, POLL_SECONDS = 1.3, 0.3
 RETRY_AFTER_SECONDS = 5.0  # after which a deployment that was away is asked again
 
 
+DOES_NOT_ANSWER, REFUSES = "does not answer", "refuses this app's token"
+"""Of a deployment that is away."""
+
+
 class AwayError(ConnectionError):
     """The deployment does not answer."""
+
+
+class TokenError(AwayError):
+    """The deployment refuses this token."""
 
 
 class LostError(ConnectionError):
@@ -41,7 +49,7 @@ class Cluster:
         connection_class = HTTPSConnection if url.scheme == "https" else HTTPConnection
         self._connect = partial(connection_class, url.hostname or "", url.port, timeout=PROBE_SECONDS)
         self._away_until = self._answered_at = 0.0
-        self._device = ""
+        self._device, self.fault = "", DOES_NOT_ANSWER
 
     @property
     def is_away(self) -> bool:
@@ -59,7 +67,8 @@ class Cluster:
                     time.sleep(0.05)
                     continue
                 self._away_until = time.monotonic() + RETRY_AFTER_SECONDS
-                raise AwayError(f"{self.name} does not answer: {error}") from error
+                self.fault = REFUSES if isinstance(error, TokenError) else DOES_NOT_ANSWER
+                raise AwayError(f"{self.name} {self.fault}: {error}") from error
         self._answered_at, self._away_until = time.monotonic(), 0.0
         return self._device
 
@@ -83,6 +92,9 @@ class Cluster:
             try:
                 outcome, value = unpack(self._request("POST", body), local_model)
                 break
+            except TokenError:
+                self.probe()
+                raise
             except AwayError:
                 raise
             except UnpicklingError as error:
@@ -106,7 +118,7 @@ class Cluster:
         finally:
             connection.close()
         if answer.status == 401:
-            raise AwayError(f"{self.name} asks for its token: see docs/deployment.md")
+            raise TokenError(f"{self.name} asks for its token: see docs/deployment.md")
         if answer.status != 200:
             raise LostError(f"status {answer.status}")
         return content

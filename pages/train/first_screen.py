@@ -44,6 +44,8 @@ TRAINING = Field[Training | None](NAME, "training", None)
 """The visitor's training."""
 RELINKED = LESSON_WORDINGS["graph"]["relinked"]
 """The edges of the graph's example, but that A and D, B and C are joined instead of A and B, C and D."""
+HAS_TRAINED = Field(NAME, "has_trained", False, address="trained")
+"""Whether this address has seen a training of the visitor's, which ends with the visit and with the server."""
 LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 """What was looked at in the present input, by the run and the input."""
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
@@ -87,6 +89,8 @@ def _recorded_looks(settings: LiveSettings, inputs: Any) -> list[Look]:
 def current_training() -> Training:
     """Return the visitor's training, or the recorded one; ends the page where its data are missing."""
     training, settings = TRAINING.value, current_settings()
+    if HAS_TRAINED.value and training is None:
+        st.info("The training that was here has gone with its visit, or with the server. This is what comes along.")
     if training and (training.is_on or training.run.settings == settings):
         return training
     try:
@@ -100,7 +104,7 @@ def set_training(training: Training | None) -> None:
     """Set the visitor's training, None = none; the one before is paused."""
     if TRAINING.value:
         TRAINING.value.pause()
-    TRAINING.value, HAS_CHANGED.value = training, True
+    TRAINING.value, HAS_CHANGED.value, HAS_TRAINED.value = training, True, training is not None
     if training:
         for name, field in SETTINGS.items():
             field.value = getattr(training.run.settings, name)

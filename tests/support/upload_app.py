@@ -14,6 +14,7 @@ from ui.hosting import uploads
 
 if __name__ == "__main__":
     uploaded = st.file_uploader("A file", key="file", max_upload_size=uploads.max_megabytes())
+    uploads.show_lost_file("file", uploaded)
     st.caption(f"{len(uploaded.getvalue())} bytes" if uploaded else "no file")
     frame = pd.DataFrame({"1": ["0", "1"]})
     fixed = st.data_editor(frame, key="fixed")

@@ -83,6 +83,12 @@ def test_one_that_is_away_is_told_within_two_seconds(app, there, fault):
     assert time.monotonic() - began < 2
 
 
+def test_a_cluster_that_refuses_the_token_is_told_as_such(app, there):
+    shown.cluster()._token = "another"
+    page = open_page(app, "pages/pixels/page.py")
+    assert caption(page).startswith("The cluster refuses this app's token. Computing on CPU")
+
+
 def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(app, there):
     page = open_page(app, "pages/pixels/page.py")
     forget()

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from attention_core.bounds.limits import MIB, is_hosted
 from ui.hosting.bounds import SESSION_UPLOAD_BYTES, UPLOAD_BYTES, UPLOAD_SECONDS, UPLOADS_BYTES
 from ui.inside_streamlit import files_of, free_uploads, refusal, refuse
+from ui.state import widget_value
 
 Message = MutableMapping[str, Any]
 FILE_OVERHEAD = 2**18
@@ -32,6 +33,12 @@ def show_refusal() -> None:
     """Tell the visitor why an upload has just been refused."""
     if reason := refusal():
         st.toast(reason, icon=":material/error:", duration="long")
+
+
+def show_lost_file(key: str, upload: object) -> None:
+    """Say that the file which the browser lists is not here any more, as after a new start of the server."""
+    if upload is None and widget_value(key, None) is not None:
+        st.warning("The server that had this file was started anew, so it has gone. Give it again.")
 
 
 class UploadBounds:

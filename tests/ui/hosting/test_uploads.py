@@ -51,6 +51,16 @@ async def test_eight_files_of_190_mb_are_not_read(public):
         await stranger.put(1)
 
 
+async def test_a_file_that_the_browser_lists_and_the_server_lacks_is_told(public):
+    async with strangers(public) as (stranger,):
+        value = await stranger.put(1)
+        await stranger.delete(value)
+        await stranger.use_file(value)
+        assert "Give it again" in stranger.texts("alert")[0]
+        await stranger.use_file(await stranger.put(1))
+        assert stranger.texts("alert") == []
+
+
 async def test_the_largest_upload_is_taken_and_the_uploader_names_it(public):
     async with strangers(public) as (stranger,):
         widget = stranger.widgets("file_uploader")[0]
