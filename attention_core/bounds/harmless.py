@@ -12,6 +12,8 @@ MAX_MARKS = 8  # accents on one letter: the most that any script takes are fewer
 MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
 IN_SENTENCES = "\\`*[]<>$"  # of these, what makes a link, a picture, a formula or bold type in the middle of a sentence
 FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # those before the name of a file
+ADDRESS, UNBREAKABLE = re.compile(r"https?(?=:)|www(?=\.)|(?<=[\w.+-])@(?=\w)", re.IGNORECASE), "\u2060"
+"""How a bare address begins, or goes on, and an invisible sign with which it is none."""
 FORMULA = re.compile(r"[=+\-@\t\r].")
 
 
@@ -38,8 +40,12 @@ def escape_hidden(text: str) -> str:
 
 
 def as_markdown(text: str, signs: str = MARKDOWN) -> str:
-    """Return Markdown that shows a text as it is: no link, picture, formula, list or heading comes of these signs."""
-    return "".join(f"\\{sign}" if sign in signs else sign for sign in escape_hidden(text))
+    """Return Markdown that shows a text as it is: no link, picture, formula, list or heading comes of these signs.
+
+    Nor comes a link of a bare address, which browsers' Markdown makes also of escaped signs.
+    """
+    text = ADDRESS.sub(rf"\g<0>{UNBREAKABLE}", escape_hidden(text))
+    return "".join(f"\\{sign}" if sign in signs else sign for sign in text)
 
 
 def as_cell(text: str) -> str:

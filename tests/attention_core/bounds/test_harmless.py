@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import unicodedata
 import xml.etree.ElementTree as ET
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from attention_core.attention.export import trace_to_code, trace_to_notebook
 from attention_core.attention.recording import Recording, load_recording
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds.harmless import MAX_MARKS, as_cell, as_markdown, escape_hidden
+from attention_core.bounds.harmless import IN_SENTENCES, MARKDOWN, MAX_MARKS, as_cell, as_markdown, escape_hidden
 from attention_core.charts import figure, matrix_chart
 from attention_core.charts.layers import label_expression
 from tests.support.hostile import HIDDEN, NASTY, Tags
@@ -52,7 +53,18 @@ def test_markdown_shows_every_text_as_it_is(text):
     assert "\n" not in shown
     signs = iter(shown)
     back = "".join(next(signs) if sign == "\\" else sign for sign in signs)
-    assert back == escape_hidden(text)
+    assert back.replace("\u2060", "") == escape_hidden(text)
+
+
+LINKED = re.compile(r"(https?://|www\.)[-.\w]+|[-.\w+]+@[-\w]+(\.[-\w]+)+", re.IGNORECASE)
+"""What GFM makes a link of, escaped or not (mdast-util-gfm-autolink-literal)."""
+
+
+@pytest.mark.parametrize("text", ["https://a.example", "HTTP://a.example/x", "see www.a.example.", "b+c@d.example"])
+@pytest.mark.parametrize("signs", [MARKDOWN, IN_SENTENCES])
+def test_no_link_comes_of_a_bare_address(text, signs):
+    assert LINKED.search(text)
+    assert not LINKED.search(as_markdown(text, signs).replace("\\", ""))
 
 
 def test_files_scripts_notebooks_and_pictures_hold_no_code_of_a_stranger(nasty):
