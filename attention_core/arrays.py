@@ -21,7 +21,7 @@ Source = str | Path | bytes
 """A file's path, or its bytes."""
 BROKEN = (
     *(ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, MemoryError, ArithmeticError, SyntaxError),
-    *(AttributeError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(AttributeError, SystemError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     SafetensorError,
 )
 """What the libraries raise over a file of arrays that is damaged."""
@@ -74,12 +74,16 @@ class Npz:
         with self._archive.open(f"{name}.npy") as raw:
             return np.lib.format.read_array(raw, allow_pickle=False)
 
+    @property
+    def n_bytes(self) -> int:
+        """What all arrays take in memory."""
+        return sum(entry.n_bytes for entry in self.entries.values())
+
     def check_size(self, max_bytes: int | None, name: str) -> None:
         """Raise a FileError if all arrays take more than this in memory; None = take any."""
-        n_bytes = sum(entry.n_bytes for entry in self.entries.values())
-        if max_bytes is not None and n_bytes > max_bytes:
+        if max_bytes is not None and self.n_bytes > max_bytes:
             raise FileError(
-                f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {max_bytes / 1e6:,.0f} MB allowed"
+                f"{name} takes {self.n_bytes / 1e6:,.0f} MB of memory, more than the {max_bytes / 1e6:,.0f} MB allowed"
             )
 
 

@@ -42,11 +42,11 @@ def read_toml_beside(module: str) -> dict[str, Any]:
 
 
 def read_figures(path: Path) -> dict[str, Any]:
-    """Return the figures that a benchmark wrote beforehand; {} if its file is missing."""
+    """Return the figures that a benchmark wrote beforehand; {} if its file is missing or damaged."""
     try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        log.warning("%s is not there", path, exc_info=True)
+        return read_json(path)
+    except (OSError, ValueError):
+        log.warning("%s cannot be read", path, exc_info=True)
         return {}
 
 

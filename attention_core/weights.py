@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attention_core.files import IS_INSTALLED, atomic_write, find_file, note_missing
+from attention_core.files import IS_INSTALLED, atomic_write, find_file, note_missing, read_json
 
 FOLDER = find_file("weights")
 
@@ -28,9 +28,9 @@ def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
     """Return the model card of a model: data, parameters, figures, the command that made them."""
     path = (folder or weights_folder()) / f"{name}.json"
     try:
-        card = json.loads(path.read_text())
-    except FileNotFoundError:
-        raise WeightsError(f"No model card {path}. {_recovery(name)}") from None
+        card = read_json(path)
+    except OSError as error:
+        raise WeightsError(f"No model card {path}{_reason(error)}. {_recovery(name)}") from None
     except ValueError as error:
         raise WeightsError(f"The model card {path} is damaged ({error}). {_recovery(name)}") from None
     if not isinstance(card, dict):
@@ -44,8 +44,8 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
         card, path = read_card(name, folder), (folder or weights_folder()) / f"{name}.safetensors"
         try:
             content = path.read_bytes()
-        except FileNotFoundError:
-            raise WeightsError(f"No weights {path}. {_recovery(name)}") from None
+        except OSError as error:
+            raise WeightsError(f"No weights {path}{_reason(error)}. {_recovery(name)}") from None
         if hashlib.sha256(content).hexdigest() != card.get("sha256"):
             raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_recovery(name)}")
         try:
@@ -81,10 +81,18 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
 def read_beside(noun: str, name: str) -> str:
     """Return the text of a file beside the weights, a vocabulary for instance; WeightsError where it is missing."""
     path = weights_folder() / name
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        raise WeightsError(f"No {noun} {path}. {recovery_hint()}") from None
+    with note_missing(name):
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise WeightsError(f"No {noun} {path}{_reason(error)}. {recovery_hint()}") from None
+        except UnicodeDecodeError:
+            raise WeightsError(f"The {noun} {path} is damaged: it is not UTF-8. {recovery_hint()}") from None
+
+
+def _reason(error: OSError) -> str:
+    """Return why a file that may be there cannot be read."""
+    return "" if isinstance(error, FileNotFoundError) else f": {error.strerror}"
 
 
 def recovery_hint(command: str = "") -> str:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from streamlit.components.v2.types import ComponentRenderer
 
 from attention_core.attention.view import assets
+from attention_core.files import note_missing
 from ui import served
 
 SHARED_FOLDER = "ui/components"
@@ -23,7 +24,8 @@ SCRIPTS: dict[str, str] = {}
 @lru_cache
 def component(name: str, *, folder: str = SHARED_FOLDER) -> ComponentRenderer:
     """Register a component: a root, and NAME.js, which draws into it, of a folder of the repository."""
-    modules = assets.modules_of(f"{folder}/{name}.js")
+    with note_missing(f"{name}.js"):
+        modules = assets.modules_of(f"{folder}/{name}.js")
     rules, files = assets.rules_of(modules), dict[str, str]()
     for module in modules:
         script = module.file(lambda path: f"./{files[path]}")

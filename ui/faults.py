@@ -5,10 +5,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
 import streamlit as st
 
-from attention_core.files import find_file
+from attention_core.files import ROOTS, find_file
 from attention_core.log import log
 from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
@@ -57,8 +58,16 @@ def explains_failure() -> bool:
 
 
 GPU_LOST = Field(APP, "gpu_lost", False)
+FILE_LEFT = Field(APP, "file_left", False)
+"""Whether what the visitor looks at has left the memory, see ui.opened_files."""
 NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
 _BUTTONS = count()
+
+
+def _is_of_app(error: Exception) -> bool:
+    """Return whether a file of the app could not be read, such as a component's script."""
+    path = getattr(error, "filename", None)
+    return isinstance(error, OSError) and isinstance(path, str) and any(str(root) in path for root in ROOTS)
 
 
 @contextmanager
@@ -67,18 +76,23 @@ def show_faults() -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        from attention_core.data.mnist import DataError
         from attention_core.device import choose_device, computes, disable_device, lacks_memory
         from attention_core.weights import WeightsError
 
         device = choose_device()
-        if isinstance(error, WeightsError):
+        if isinstance(error, WeightsError | DataError) or _is_of_app(error):
             log.warning("A page cannot go on", exc_info=True)
-            st.error(f"**The page needs a file that cannot be read.** {error_markdown(error)}", icon=":material/error:")
+            reason = error_markdown(f"{Path(error.filename).name} is missing." if isinstance(error, OSError) else error)
+            st.error(f"**The page needs a file that cannot be read.** {reason}", icon=":material/error:")
         elif lacks_memory(error):
             log.warning("No memory for a visitor's page", exc_info=True)
             gc.collect()
             st.error(NO_MEMORY, icon=":material/memory:")
             st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
+        elif isinstance(error, ReferenceError):
+            FILE_LEFT.value = True
+            st.rerun()  # the whole page, which opens it anew
         elif device != "cpu" and not computes(device):
             log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)
             disable_device(device)
@@ -91,8 +105,11 @@ def show_faults() -> Iterator[None]:
             raise
 
 
-def show_lost_gpu() -> None:
-    """Say once to the visitor who met it that the GPU is lost."""
+def show_what_was_lost() -> None:
+    """Say once to the visitor who met it that the GPU is lost, or that a file has left the memory."""
+    if FILE_LEFT.value:
+        FILE_LEFT.value = False
+        st.toast("Others needed the memory: what you look at was opened anew.", icon=":material/memory:")
     if GPU_LOST.value:
         GPU_LOST.value = False
         st.toast(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import streamlit as st
+from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.bounds.limits import HOSTED, MODELS, is_hosted
@@ -25,11 +25,12 @@ from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megaby
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.inference.pretrained import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
-from ui.hosting.bounds import DOWNLOADS, RECORDING_BYTES, RECORDINGS, RUNS
-from ui.hosting.uploads import max_megabytes
+from ui.hosting.bounds import DOWNLOADS, RECORDING_BYTES, RUNS
+from ui.hosting.uploads import max_megabytes, show_lost_file
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
+from ui.opened_files import OPENED_FILES, weak_trace
 from ui.skeleton import draw_fragment
 from ui.state import APP, Field
 
@@ -348,7 +349,7 @@ PAGE_MODEL = model_choice("model")
 def opened_run() -> ModelRun | None:
     """Return the recording that the app was started with, or None; show why if its file cannot be opened."""
     file = opened_recording()
-    return None if file is None else _run_or_error(lambda: _read_recording(str(file), file.name, file.stat().st_mtime))
+    return None if file is None else _run_or_error(lambda: _read_recording("opened", file, file.name))
 
 
 def uploaded_run(name: str) -> ModelRun | None:
@@ -360,8 +361,9 @@ def uploaded_run(name: str) -> ModelRun | None:
         max_upload_size=max_megabytes(),
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
+    show_lost_file(f"{name}_recording", upload)
     if upload is not None:
-        return _run_or_error(lambda: _read_recording(upload.file_id, upload.name, 0, upload))
+        return _run_or_error(lambda: _read_recording(name, upload.getvalue(), upload.name, upload.file_id))
     st.caption(
         "In a notebook: `with attention_core.capture() as p: my_model(x)`, then `p.save('run.npz')`. Or start the "
         "app with it: `attention-explorer run.npz`, in the repository `streamlit run app.py -- run.npz`. Weights from "
@@ -381,17 +383,19 @@ def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
         return None
 
 
-@st.cache_resource(max_entries=RECORDINGS.maximum, show_spinner="Opening the recording")
-def _read_recording(path_or_id: str, name: str, modified_at: float, _upload: Any = None) -> ModelRun:
-    from attention_core.attention.recording import load_recording
+def _read_recording(slot: str, source: Path | bytes, name: str, file_id: str = "") -> ModelRun:
+    """Return the run of a recording, see OpenedFiles.open."""
+    from attention_core.attention.recording import load_recording, tensors_of
     from attention_core.attention.trace import check_pairs
     from attention_core.hub.run import recording_run
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(path_or_id)
-        if _upload is not None:
-            file = Path(folder) / "run.npz"
-            file.write_bytes(_upload.getvalue())  # getbuffer would copy it
-        recording = load_recording(file, max_bytes=RECORDING_BYTES.maximum)
-    check_pairs(*recording.traces)
-    return recording_run(recording, name)
+    def read() -> tuple[ModelRun, list[Tensor]]:
+        recording = load_recording(source, max_bytes=RECORDING_BYTES.maximum)
+        check_pairs(*recording.traces)
+        tensors = tensors_of(recording)
+        recording.traces[:] = map(weak_trace, recording.traces)
+        return recording_run(recording, name), tensors
+
+    key = file_id or (source, source.stat().st_mtime if isinstance(source, Path) else 0)
+    with st.spinner("Opening the recording"):
+        return OPENED_FILES.open(key, slot, source, RECORDING_BYTES.maximum, read)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from ui.chart import forget_pictures, new_picture_list, noting_pictures_in
-from ui.faults import show_faults, show_lost_gpu
+from ui.faults import show_faults, show_what_was_lost
 from ui.fragments import BODY, FRAGMENT_NAMES
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
@@ -61,7 +61,7 @@ def guarded(draw: Callable[..., None]) -> Callable[..., None]:
             draw(*args)
         write_address()
         show_refusal()
-        show_lost_gpu()
+        show_what_was_lost()
 
     return run
 

@@ -32,12 +32,15 @@ class Cells:
         self.trace, self.head = trace, head
         self.precise = torch.float32 if trace.query.device.type == "mps" else torch.float64  # the widest type there
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
-        self._key = trace.key_of(head)
-        self._last_query = slice(0, 0), trace.query[head, :0]  # the rows of the last call of log2_weights(), scaled
+        self._last_query = slice(0, 0), trace.query.new_empty(0)  # the rows of the last call of log2_weights(), scaled
         self._is_computed = [False] * math.ceil(trace.n_queries / BAND)
         self._visible_keys = cache(self._range_of_keys)
         with torch.inference_mode():
             self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)
+
+    @property
+    def _key(self) -> Tensor:
+        return self.trace.key_of(self.head)  # not kept: the trace may hold it weakly
 
     def dtype(self, rows: slice) -> torch.dtype | None:
         """Return the type in which scores of these rows have to be computed; None = that of the query is enough."""

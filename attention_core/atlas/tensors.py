@@ -120,6 +120,9 @@ def _labels(file: Npz, name: str) -> tuple[str, ...] | None:
         return None
     if not entry.dtype.startswith("str") or len(entry.shape) != 1:
         raise FileError(f"{name}: {LABELS!r} must be a row of texts, np.array({LABELS}, dtype=str).")
+    n_positions = {axis for role in ("query", "key") for axis in file.entries[role].shape[-2:-1]}
+    if entry.shape[0] not in n_positions:
+        raise FileError(f"{name}: there are {entry.shape[0]:,} labels, one is needed for each query or each key.")
     if entry.shape[0] > TENSOR_LABELS.maximum or entry.n_bytes > TENSOR_LABEL_BYTES.maximum:
         raise FileError(f"{name}: {LABELS!r} is too long; at most {TENSOR_LABELS} labels are read.")
     return tuple(escape_hidden(str(text)) for text in file[LABELS])

@@ -34,7 +34,7 @@ from attention_core.attention.view.page import Opening, View, parse_heads, view_
 from attention_core.attention.weights import traces_of_arrays
 from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
-from attention_core.bounds.limits import JSON_BYTES, TENSOR_LABELS
+from attention_core.bounds.limits import RECORDING_LETTERS, TENSOR_LABELS
 from attention_core.deprecated import renamed_arguments
 from attention_core.files import atomic_write, read_json
 
@@ -435,8 +435,8 @@ class Recording:
 
 
 @renamed_arguments(most_bytes="max_bytes")
-def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recording:
-    """Read what Recording.save wrote, unless it takes more than max_bytes in memory.
+def load_recording(path: str | Path | bytes, *, max_bytes: int | None = None) -> Recording:
+    """Read what Recording.save wrote, by its path or its bytes, unless it takes more than max_bytes in memory.
 
     A file of np.savez with weights of your own is read, too: each array (n_heads, n_queries, n_keys) is a layer, in
     their order, and the texts in `tokens` and `target_tokens` are as in Recording.from_weights.
@@ -445,12 +445,12 @@ def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recordi
         FileNotFoundError: no such file.
         ValueError: a file that is damaged, too large or no recording, with the reason.
     """
-    path = Path(path)
-    with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
-        file.check_size(max_bytes, path.name)
+    name = "The file" if isinstance(path, bytes) else Path(path).name
+    with readable_errors(f"{name} is damaged or no recording"), open_npz(path) as file:
+        file.check_size(max_bytes, name)
         if "about" not in file.entries:
             return _read_weights(file, max_bytes)
-        if max_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.maximum:  # four bytes a letter
+        if max_bytes is not None and file.entries["about"].n_bytes > 4 * RECORDING_LETTERS.maximum:  # 4 bytes a letter
             raise ValueError("its description is too long")
         description = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -473,6 +473,12 @@ def _read_weights(file: Npz, max_bytes: int | None) -> Recording:
         raise ValueError(f"at most {TENSOR_LABELS} labels are read")
     labels = {name: [escape_hidden(str(text)) for text in file[name].ravel()] for name in label_names}
     return Recording.from_weights((file[name] for name in layers), **labels)
+
+
+def tensors_of(recording: Recording) -> list[Tensor]:
+    """Return all tensors of a recording; several traces may hold the same."""
+    tensors = (getattr(trace, name) for trace in recording.traces for name in TENSOR_NAMES)
+    return [tensor for tensor in tensors if tensor is not None]
 
 
 def _size_text(trace: AttentionTrace) -> str:

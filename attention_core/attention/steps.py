@@ -135,7 +135,7 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         return upcast_half(vectors(head)[rows][:, cols])
 
     return projection_steps(
-        [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
+        [partial(tile, vectors) for vectors in (lambda head: trace.query[head], trace.key_of, trace.value_of)],
         (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
         [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
         formula=r"$letter = X W_$letter^{(h)}",

@@ -69,6 +69,7 @@ TENSOR_BYTES = Bound(
 TENSOR_HEADS = Bound("heads of tensors", 1_024, "each is one choice in a list")
 TENSOR_LABELS = Bound("labels of tensors", 2**19, "four for each position of the longest survey")
 TENSOR_LABEL_BYTES = Bound("bytes of the labels of tensors", 32 * MIB, "64 bytes for each of them")
+RECORDING_LETTERS = Bound("letters of a recording's description", 2_000_000, "each becomes up to 30 bytes of memory")
 # texts
 QUESTION_LETTERS = Bound("letters of a question", 200, "one thing is asked at a time")
 MODEL_TEXT_LETTERS = Bound("letters of a text for a model", 100_000, "a model reads far fewer")

@@ -12,6 +12,7 @@ LOCK_ORDER = (
     "download a model",
     "room on disk",
     "unpack a picture",
+    "opened files",
     "load a model",
     "compute",
     "atlas",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_core.arrays import read_npz
 from attention_core.data.mnist import DataError, Digits, read_text
 from attention_core.data.pieces import SPECIAL, Pair, english_words, french_words
 from attention_core.files import find_file, note_missing
@@ -81,13 +82,13 @@ def short_pairs() -> Corpus:
 
 @lru_cache(1)
 def small_digits() -> tuple[Digits, Digits]:
-    """Return digits of 14 x 14 pixels to learn from, and others; DataError where their file is missing."""
-    path = find_file(FOLDER) / DIGITS
-    try:
-        with note_missing(DIGITS), np.load(path) as arrays:
-            images, labels = arrays["images"], arrays["labels"]
-    except OSError:
-        raise DataError(f"{path} is not there: fetch it, or Attention Explorer, again.") from None
+    """Return digits of 14 x 14 pixels to learn from, and others; DataError where their file is missing or damaged."""
+    with note_missing(DIGITS):
+        try:
+            arrays = read_npz(find_file(FOLDER) / DIGITS, ("images", "labels"), fault=DataError)
+        except DataError as error:
+            raise DataError(f"{error} Fetch it, or Attention Explorer, again.") from None
+    images, labels = arrays["images"], arrays["labels"]
     return Digits(images[N_HELD_OUT:], labels[N_HELD_OUT:]), Digits(images[:N_HELD_OUT], labels[:N_HELD_OUT])
 
 

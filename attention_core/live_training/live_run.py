@@ -17,7 +17,7 @@ from attention_core.attention.wording import format_count, percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
-from attention_core.files import find_file, read_json
+from attention_core.files import find_file, note_missing, read_json
 from attention_core.live_training import digits, graphs, lookup, sentences, triples
 from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LessonOptions, LiveSettings, Look
 from attention_core.train.loop import TrainingSteps
@@ -226,9 +226,16 @@ def usual_settings(lesson: str) -> LiveSettings:
 
 
 def recorded_run(lesson: str) -> LiveRun | None:
-    """Return the finished training of a lesson that comes along, with its usual settings, if one does."""
+    """Return the finished training of a lesson that comes along, with its usual settings, if one does.
+
+    DataError where its file is damaged.
+    """
     file = RECORDED_FOLDER / f"{lesson}.safetensors"
-    return LiveRun.from_checkpoint(file.read_bytes()) if file.exists() else None
+    with note_missing(file.name):
+        try:
+            return LiveRun.from_checkpoint(file.read_bytes()) if file.exists() else None
+        except (OSError, ValueError) as error:
+            raise DataError(f"{file} is damaged: fetch it, or Attention Explorer, again.") from error
 
 
 def verdict(run: LiveRun, n_frames: int | None = None) -> str:

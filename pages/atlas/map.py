@@ -7,6 +7,8 @@ import math
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -103,7 +105,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         key=MAP,
         data=b"".join((struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
-        on_asked_change=lambda: _on_view(shared.key),
+        on_asked_change=partial(_on_view, shared.key),
     )
     ANSWERED_REQUEST.value = answered
 
@@ -269,7 +271,9 @@ def _hits(shared: SharedAtlas) -> tuple[list[int], int]:
 
 
 def _on_jump(shared: SharedAtlas, number: int, heaviest_key: Callable[[int], int] | None) -> None:
-    hits, _ = _hits(shared)
+    hits: list[int] = []
+    with suppress(ReferenceError):  # the atlas has gone: the page opens it anew
+        hits, _ = _hits(shared)
     if hits:
         HIT.value = number % len(hits)
         position = hits[HIT.value]

@@ -1,6 +1,7 @@
 """Atlases that all visitors share: opened once per matrix, surveyed once, with a cache of packed tiles."""
 
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -132,9 +133,13 @@ def axis_of(atlas: Atlas, axis: str) -> Axis:
     return story.query_axis if axis == "rows" else story.key_axis
 
 
+def shared_atlas(key: str, head: int, trace: Callable[[], AttentionTrace]) -> SharedAtlas:
+    """Return a weak proxy of the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
+    return weakref.proxy(_open(key, head, trace))
+
+
 @st.cache_resource(max_entries=3, show_spinner="Opening the matrix")
-def shared_atlas(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
-    """Return the atlas of one head of a source, see MatrixSource; a small one is surveyed already."""
+def _open(key: str, head: int, _trace: Callable[[], AttentionTrace]) -> SharedAtlas:
     trace = _trace()
     shared = SharedAtlas(f"{key}/{head}", Atlas(trace, head))
     if shared.atlas.n_queries * min(shared.atlas.n_keys, trace.window or shared.atlas.n_keys) <= AT_ONCE:

@@ -4,15 +4,19 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 from streamlit.typing import UploadedFile
+from torch import Tensor
 
-from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
+from attention_core.atlas import read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
+from attention_core.attention.recording import Recording, tensors_of
+from attention_core.attention.scores import ScaledDot
+from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds.limits import TENSOR_BYTES, WINDOWED_PIECES
 from attention_core.concurrency import BoundedCache
 from attention_core.data.phrase_book import phrase_book
@@ -21,17 +25,18 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.run import ModelRun
 from attention_core.inference.long_text import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from pages.atlas.shared_atlas import NAME, MatrixSource
-from ui.hosting.bounds import LONG_TEXT_LETTERS, TENSOR_FILES
-from ui.hosting.uploads import max_megabytes
+from ui.hosting.bounds import LONG_TEXT_LETTERS
+from ui.hosting.uploads import max_megabytes, show_lost_file
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest_request, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
+from ui.opened_files import OPENED_FILES, weak_trace
 from ui.state import Field, between, slugs, whole_number
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
-RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
-"""A key for each opened recording, which is one object for all visitors."""
+FILES: WeakKeyDictionary[ModelRun | AttentionTrace, str] = WeakKeyDictionary()
+"""A key for each opened file, which is one object for all visitors for as long as it is open."""
 NUMBERS = itertools.count()
 _TRACES = BoundedCache(max_items=4)
 SENTENCE_BREAK = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
@@ -78,13 +83,19 @@ def run_source() -> MatrixSource | None:
         WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")
     if page_run is None or WHICH_RUN.value == FROM_FILE:
         run = uploaded_run(NAME) or opened_run()
-        return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
+        if run is None:
+            return None
+        return _attention_of(run, f"run/{_file_key(run)}")
     try:
         run = run_of(*page_run)
     except ModelError as error:
         st.error(f"**The run cannot be shown.** {error_markdown(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"run/{hashlib.sha256(repr(page_run).encode()).hexdigest()[:16]}")
+
+
+def _file_key(opened: ModelRun | AttentionTrace) -> str:
+    return FILES.setdefault(opened, f"file-{next(NUMBERS)}")
 
 
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:
@@ -119,6 +130,7 @@ def tensor_source() -> MatrixSource | None:
         "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "
         f"Up to {TENSOR_BYTES.maximum / 2**20:,.0f} MiB."
     )
+    show_lost_file("atlas_tensors", upload)
     if upload is not None:
         file = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
         source = _source_or_error(file)
@@ -153,25 +165,31 @@ def _command_line_file() -> File | None:
 
 def _source(file: File) -> MatrixSource:
     name, digest, source = file
-    tensors = _tensors(digest, name, source.getvalue() if isinstance(source, UploadedFile) else source)
+    trace = _trace_of(digest, name, source.getvalue() if isinstance(source, UploadedFile) else source)
+    d_k = trace.query.shape[-1]
     causal = CAUSAL.widget(st.toggle, "Causal", help="Query i sees keys 0 to i only.")
     scale = SCALE.widget(
         st.number_input,
         "Scale",
         value=None,
         format="%.6g",
-        placeholder=f"1/√{tensors.query.shape[-1]} = {tensors.query.shape[-1] ** -0.5:.4g}",
+        placeholder=f"1/√{d_k} = {d_k**-0.5:.4g}",
         help="The factor on the dot products before the softmax.",
     )
     if scale == 0:
         raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
-    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=name)
-    return MatrixSource(f"tensors/{digest}/{causal}/{scale}", name, tensors.query.shape[0], trace)
+    key = f"tensors/{_file_key(trace)}/{causal}/{scale}"
+    trace = replace(trace, score=ScaledDot(scale), is_causal=causal)
+    return MatrixSource(key, name, trace.n_heads, lambda: trace)
 
 
-@st.cache_resource(max_entries=TENSOR_FILES.maximum, show_spinner="Reading the tensors")
-def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
-    return read_tensors(_content, name)
+def _trace_of(digest: str, name: str, content: bytes | Path) -> AttentionTrace:
+    def read() -> tuple[AttentionTrace, list[Tensor]]:
+        trace = trace_of_tensors(**vars(read_tensors(content, name)), name=name)
+        return weak_trace(trace), tensors_of(Recording([trace]))
+
+    with st.spinner("Reading the tensors"):
+        return OPENED_FILES.open(digest, NAME, content, TENSOR_BYTES.maximum, read)
 
 
 LENGTHS = (2_048, 16_384, 65_536, 131_072)  # words of the test chart; a link may name another than the first one shown

@@ -69,6 +69,27 @@ def test_recordings_that_describe_without_end(tmp_path):
         load_recording(recording(about, q=np.zeros((1, 10**10, 0), np.float32)), max_bytes=10**9)
 
 
+def test_labels_that_are_no_letters(tmp_path):
+    row, letters = np.zeros((1, 2, 2), np.float32), np.frombuffer(b"\xff" * 8, "<U1")
+    with refused("damaged", FileError):
+        read_tensors(npz(query=row, key=row, labels=letters))
+    for arrays in ({"weights": row + 0.5, "tokens": letters}, {"about": letters[:1].reshape(())}):
+        with refused("damaged or no recording", FileError):
+            load_recording(npz(**arrays))
+
+
+def test_labels_without_positions():
+    row = np.zeros((1, 2, 2), np.float32)
+    with refused("one is needed for each query", FileError):
+        read_tensors(npz(query=row, key=row, labels=np.zeros(2**19, "<U16")))
+
+
+def test_a_description_of_nothing_but_lists(tmp_path):
+    about = json.dumps({"format": FORMAT, "traces": [[]] * 490_000})
+    with refused("damaged or no recording", FileError):
+        load_recording(npz(about=np.array(about)), max_bytes=10**9)
+
+
 def test_a_pickle_is_no_file_of_tensors():
     with refused("is a pickle, which is not opened because that can run code", FileError):
         read_tensors(b"\x80\x04cos\nsystem\n")

@@ -14,8 +14,10 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import load
+from attention_core.data import next_words, phrase_book
 from attention_core.data.pieces import read_tokenizer
 from attention_core.evaluate.__main__ import main as evaluate
+from attention_core.files import MISSING
 from attention_core.models import EVALUATORS, MODELS, build
 from attention_core.train import RECIPES
 from attention_core.train.__main__ import main as train
@@ -78,7 +80,41 @@ def test_missing_file_missing_card_and_empty_folder_say_how_to_get_them(folder):
             load(NAME, "cpu", folder)
 
 
-@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "null"])
+def put_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "json"])
+def test_a_folder_in_place_of_a_file_is_named_and_health_tells(folder, ending):
+    put_folder(folder / f"{NAME}.{ending}")
+    with pytest.raises(WeightsError, match=f"{ending}: Is a directory"):
+        read_weights(NAME, folder)
+    assert NAME in MISSING
+    MISSING.discard(NAME)
+
+
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [
+        (next_words.vocabulary, next_words.NAME),
+        (phrase_book.phrase_book, phrase_book.NAME),
+        (lambda: read_tokenizer("sentence-pieces.json"), "sentence-pieces.json"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("spoil", "words"), [(lambda path: path.write_bytes(b"\xff\xfe"), "not UTF-8"), (put_folder, "directory")]
+)
+def test_a_damaged_vocabulary_is_named_and_health_tells(weights, read, name, spoil, words):
+    getattr(read, "cache_clear", lambda: None)()
+    spoil(weights / name)
+    with pytest.raises(WeightsError, match=words):
+        read()
+    assert name in MISSING
+    MISSING.clear()
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "null", "[" * 100_000])
 def test_damaged_card_is_noticed(folder, text):
     (folder / f"{NAME}.json").write_text(text)
     with pytest.raises(WeightsError, match=r"model card .* is damaged"):

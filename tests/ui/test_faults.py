@@ -23,13 +23,13 @@ def visited() -> None:
     import streamlit as st
 
     from attention_core.device import choose_device
-    from ui.faults import show_faults, show_lost_gpu
+    from ui.faults import show_faults, show_what_was_lost
 
     with show_faults():
         st.text_input("A sentence", key="sentence")
         st.text(st.session_state["work"](choose_device()))
     st.text("the foot")
-    show_lost_gpu()
+    show_what_was_lost()
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE,
 # what is sent, packed
 EDIT_LETTERS = Bound("letters that say what an edit does", 400, "it is a sentence")
 # tables, tensors, recordings
-TENSOR_FILES = Bound("files of tensors in memory", 2, "all visitors together")
 RECORDING_BYTES = Bound(
     "bytes of a recording in memory", 1_000_000_000, "one visitor's file leaves room for the others", 200_000_000
 )
-RECORDINGS = Bound("recordings in memory", 4, "all visitors together", 2)
+OPENED_BYTES = Bound(
+    "bytes of all opened recordings and tensors", 4_000_000_000, "the least recently used leave", 256 * MIB
+)
 # texts
 SENTENCE_LETTERS = Bound("letters of a box for a sentence", 6_000, "a pasted page is kept, of which a part is read")
 QUESTION_BOX_LETTERS = Bound("letters of the box for a question", 4_000, "what is too long is kept and told")

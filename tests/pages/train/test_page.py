@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 from attention_core.device import choose_device
+from attention_core.files import MISSING, find_file
 from attention_core.live_training import live_run
 from attention_core.live_training.digits import DigitLesson
 from attention_core.live_training.lesson import EDGES, POSITION, LiveSettings
@@ -252,6 +253,21 @@ def test_without_its_data_the_page_says_what_to_do(app, monkeypatch, tmp_path):
 
     monkeypatch.setattr(lessons, "find_file", lambda name: tmp_path)
     lessons.small_digits.cache_clear()
-    app.query_params["lesson"] = "digits"
-    assert "digits.npz is not there" in open_page(app, PAGE).error[0].value
+    half = find_file("lessons/digits.npz").read_bytes()[:100_000]
+    for content, words in ((None, "digits.npz does not exist"), (half, "not a readable .npz")):
+        if content:
+            (tmp_path / lessons.DIGITS).write_bytes(content)
+        app.query_params["lesson"] = "digits"
+        said = open_page(app, PAGE).error[0].value
+        assert words in said
+        assert "Fetch it" in said
+        assert lessons.DIGITS in MISSING, "health tells"
+    MISSING.clear()
     lessons.small_digits.cache_clear()
+
+
+def test_a_training_that_has_gone_is_told_and_not_passed_off_as_the_recorded_one(app_visit):
+    shown = app_visit("train", trained="1")
+    assert "has gone with its visit" in shown.info[0].value
+    shown = app_visit("train")
+    assert not shown.info
