@@ -10,11 +10,13 @@ from streamlit.testing.v1 import AppTest
 from attention_core import device
 from attention_core.atlas import Atlas
 from attention_core.atlas.synthetic import synthetic_trace
+from attention_core.files import MISSING
 from attention_core.hub.catalogue import find_local, look_up_model
 from attention_core.hub.model import ModelError
 from pages.atlas.shared_atlas import SharedAtlas
 from tests.support.waiting import wait_until
 from ui import model_runs
+from ui.component import component
 from ui.hosting.bounds import DOWNLOADS
 
 
@@ -60,6 +62,17 @@ def test_without_memory_a_page_says_so_and_goes_on_when_there_is_some(page, faul
     assert not page.error
     assert words(page) == ["computed", "the foot"]
     assert page.text_input[0].value == "typed"
+
+
+def test_a_script_that_is_missing_is_named_and_health_tells(page):
+    page.session_state["work"] = lambda _device: component("nothing")
+    page.run()
+    assert not page.exception
+    assert [error.value for error in page.error] == [
+        "**The page needs a file that cannot be read.** nothing.js is missing."
+    ]
+    assert "nothing.js" in MISSING
+    MISSING.discard("nothing.js")
 
 
 def test_a_fault_of_our_own_stays_one(page):
