@@ -68,12 +68,17 @@ def measure(study: Study, ids: torch.Tensor, floor: int, n_bytes: int) -> tuple[
         with torch.inference_mode():
             study.model(**inputs)
 
+    def write() -> None:
+        study.model.generate(**inputs, max_new_tokens=N_NEW, min_new_tokens=N_NEW, do_sample=False)
+
     del top
+    if last < 100:
+        calls["ten tokens, in generate"] = lambda: study.generate(inputs, N_NEW), "2"
     rows: list[Sequence[str]] = []
     figures: dict[str, Any] = {}
     for name, (call, goal) in calls.items():
         peak_bytes()
-        plain, taken = seconds(forward, call)
+        plain, taken = seconds(write if "generate" in name else forward, call)
         peak = peak_bytes(floor)
         figures[name] = {"forward_s": plain, "seconds": taken, "bytes": peak}
         ratio, of_weights = f"{taken / plain:.2f}", f"{peak / n_bytes:.2f}"

@@ -10,7 +10,10 @@ the tokenizer, or what the model is called with, one item; a metric is a functio
 """
 
 from attention_core.study.attribution import Attribution, Lens
+from attention_core.study.cache import Cache
+from attention_core.study.edges import HeadEdges
 from attention_core.study.effects import Effects
+from attention_core.study.generation import Written
 from attention_core.study.heads import Example, HeadComparison, Heads, compare
 from attention_core.study.output import ModelOutput
 from attention_core.study.study import Study
@@ -18,13 +21,16 @@ from attention_core.study.why import Why
 
 __all__ = [
     "Attribution",
+    "Cache",
     "Effects",
     "Example",
     "HeadComparison",
+    "HeadEdges",
     "Heads",
     "Lens",
     "ModelOutput",
     "Study",
     "Why",
+    "Written",
     "compare",
 ]

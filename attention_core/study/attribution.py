@@ -80,20 +80,21 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
         ValueError: the metric is not linear in the logits, or in the last layer of a model without them.
     """
     output = ModelOutput.of_batch(stream.output, tokenizer)[0]
-    logits, note = output.logits, ""
+    logits, note, row = output.logits, "", 0
     has_head = all(module is not None and module in stream.calls for module in stream.head)
     if logits is not None:
         if not has_head:
             raise UnsupportedError("its logits are not read off the last layer by a head that is described")
         before_cap = stream.calls[stream.head[-1]].output.float()
-        before_cap = before_cap[0] if logits.ndim == 1 else before_cap
+        row = len(before_cap) - 1  # of a classifier's only logits: a decoder reads its last token
+        before_cap = before_cap[row] if logits.ndim == 1 else before_cap
         note = "The logits are taken before the softcap." * (not torch.allclose(before_cap, logits, atol=1e-4))
         logits = before_cap
     value, by_logits, by_hidden = metric_gradients(metric, ModelOutput(logits, output.hidden, tokenizer))
-    slope = by_hidden if by_logits is None else by_logits if by_logits.ndim == 2 else by_logits[None]
+    slope = by_hidden if by_logits is None else by_logits
     assert slope is not None
-    positions = slope.abs().sum(-1).nonzero()[:, 0]
-    slope = slope[positions].to(stream.dtype)
+    positions = torch.tensor([row], device=slope.device) if slope.ndim == 1 else slope.abs().sum(-1).nonzero()[:, 0]
+    slope = (slope[None] if slope.ndim == 1 else slope[positions]).to(stream.dtype)
     columns = slope.any(0).nonzero()[:, 0]  # of the logits that the metric reads
     slope = slope[:, columns] if by_logits is not None else slope
     if len(stream.head) > 1 and by_logits is not None:
@@ -135,38 +136,51 @@ class Lens(Table):
     """What a model would say after each layer.
 
     Attributes:
-        logits: (n_layers + 1, n_tokens), of the embedding and then after each layer.
+        logits: (n_layers + 1, n_tokens), of the embedding and then after each layer, at the last of the positions.
         likeliest: of each of them, the (text, probability) of those that are likeliest, best first.
+        positions: at which it was computed.
+        by_position: for each of them, what `likeliest` is at the last.
     """
 
     logits: Tensor
     likeliest: Sequence[Sequence[tuple[str, float]]]
+    positions: Sequence[int]
+    by_position: Sequence[Sequence[Sequence[tuple[str, float]]]]
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        layers = enumerate(self.likeliest)
-        rows = [(layer, rank, *token) for layer, tokens in layers for rank, token in enumerate(tokens)]
-        return dict(zip(("layer", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
+        rows = [
+            (position, layer, rank, *token)
+            for position, layers in zip(self.positions, self.by_position, strict=True)
+            for layer, tokens in enumerate(layers)
+            for rank, token in enumerate(tokens)
+        ]
+        return dict(zip(("position", "layer", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
 
 
-def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
-    """Return what the model's last norm and head read from the stream at a position, after each layer.
+def lens(stream: Stream, namer: Any, position: int | None, n: int) -> Lens:
+    """Return what the model's last norm and head read from the stream at a position, or at each, after each layer.
 
     UnsupportedError where the model has no head that is described.
     """
-    model, head_name = stream.precise, stream.family.head[0].split(".")[0]
+    model = stream.precise
     if any(module is None for module in stream.head):
         raise UnsupportedError(f"{type(model).__name__} has no head that says a word or a class")
-    states = torch.stack([stream.states(layer)[position] for layer in range(len(stream.layers) + 1)])
-    with torch.no_grad():
-        logits = getattr(model, head_name)(states if stream.final is None else stream.final(states)).float()
-    if cap := getattr(model.config, "final_logit_softcapping", None):
-        logits = cap * (logits / cap).tanh()
-    top = logits.softmax(-1).topk(min(n, logits.shape[-1]))
-    names = getattr(model.config, "id2label", {}) if head_name == "classifier" else {}
+    n_positions = len(stream.states(0))
+    positions = range(n_positions) if position is None else [range(n_positions)[position]]
+    by_position, logits = [], torch.empty(0)
+    for row in positions:
+        states = torch.stack([stream.states(layer)[row] for layer in range(len(stream.layers) + 1)])
+        with torch.no_grad():
+            logits = stream.read_head(states if stream.final is None else stream.final(states)).float()
+        if cap := getattr(model.config, "final_logit_softcapping", None):
+            logits = cap * (logits / cap).tanh()
+        top = logits.softmax(-1).topk(min(n, logits.shape[-1]))
+        pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        by_position.append([[*zip([_name(namer, i) for i in ids], shares, strict=True)] for ids, shares in pairs])
+    return Lens(logits.cpu(), by_position[-1], positions, by_position)
 
-    def name(token: int) -> str:
-        has_tokens = hasattr(tokenizer, "convert_ids_to_tokens") and not names
-        return token_text(tokenizer, token) if has_tokens else str(names.get(token, token))
 
-    pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-    return Lens(logits.cpu(), [[*zip(map(name, tokens), shares, strict=True)] for tokens, shares in pairs])
+def _name(namer: Any, number: int) -> str:
+    if isinstance(namer, dict):
+        return next((name for name, index in namer.items() if index == number), str(number))
+    return token_text(namer, number) if hasattr(namer, "convert_ids_to_tokens") else str(number)

@@ -34,6 +34,9 @@ class Family:
     # below the model, what makes logits of the last layer: linear maps and norms, in order; between two of them a
     # function may act on each number. Several, for the classes of a family that differ
     head: tuple[str, ...] = ("lm_head",)
+    # the same of its classifiers of texts, and the function of torch between two of them
+    classes: tuple[str, ...] = ()
+    between: str = ""
 
 
 def _read_families() -> dict[str, Family]:
@@ -60,7 +63,10 @@ def family_of(model: Any) -> Family:
             "(attention_core/study/families.toml), so that nothing of it can be taken apart; described are "
             f"{', '.join(FAMILIES)}"
         )
-    return FAMILIES[architecture]
+    family = FAMILIES[architecture]
+    if type(model).__name__.endswith("ForSequenceClassification"):
+        return replace(family, head=family.classes)
+    return replace(family, between="")
 
 
 def submodule(module: Any, path: str) -> Any:

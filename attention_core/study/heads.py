@@ -104,7 +104,8 @@ class Heads(Table):
         return "positional" if positional >= POSITIONAL_SHARE else ""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        heads = [(layer, head) for layer, numbers in enumerate(self.means["entropy"]) for head in range(len(numbers))]
+        first_column = next(iter(self.means.values()))
+        heads = [(layer, head) for layer, numbers in enumerate(first_column) for head in range(len(numbers))]
         names = [self.name(*head) for head in heads]
         columns: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
         columns |= {"name": names, "source": [HEAD_NAMES.get(name, "") for name in names]}
@@ -226,7 +227,7 @@ def heads_over(
         # only the texts of examples are needed later
         texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
-            corpus_ids.update(token for text in batch for token in text.inputs["input_ids"][~text.special].tolist())
+            corpus_ids.update(token for text in batch for token in _plain_ids(text))
             if shuffled_texts := [_shuffled(text) for text in batch if text.number % SHUFFLE_EVERY == 0]:
                 reader.add_numbers(shuffled_texts, shuffled_means)
         if progress is not None:
@@ -249,6 +250,30 @@ def heads_over(
         examples=strongest.examples(tokens),
         n_texts=n_texts,
     )
+
+
+def name_heads(model: Any, texts: Iterable[CorpusText]) -> Heads:
+    """Return the names of heads alone, see Study.names: one run over repeated tokens of these texts, which are not run.
+
+    A ValueError says that there are no texts, or that the model cannot read random words.
+    """
+    stream = [text for text in texts if not text.special.all()]
+    if not stream:
+        raise ValueError("the corpus is empty")
+    first = stream[0]
+    ids = {token for text in stream if "input_ids" in first.inputs for token in _plain_ids(text)}
+    period = _period(model, first, len(ids))
+    if period < 2:
+        raise ValueError("the model cannot read random words, so that its heads have no names")
+    traces, means = run_model(model, first.inputs)[0].traces, _Means()
+    reader = _Reader(model, [is_self_attention(trace) for trace in traces], can_stream(model, first.inputs))
+    reader.add_repeats(_repeated(first, sorted(ids), period), period, means)
+    shares, margins = means.of([*HEAD_NAMES])
+    return Heads([trace.story.name for trace in traces], shares, margins, {}, {}, 0)
+
+
+def _plain_ids(text: CorpusText) -> list[int]:
+    return text.inputs["input_ids"][~text.special].tolist()
 
 
 @dataclass(eq=False)

@@ -23,7 +23,7 @@ class ModelOutput:
     Attributes:
         logits: (n_positions, n_tokens), or (n_classes,) of a classifier; None = the model has none.
         hidden: the last layer, (n_positions, d_model); None where the model hands out logits alone.
-        tokenizer: that says which token a text is.
+        tokenizer: that says which token a text is; of a classifier {name: class}.
     """
 
     logits: Tensor | None
@@ -65,9 +65,13 @@ Metric = Callable[[ModelOutput], Any]
 
 
 def token_id(tokenizer: Any, token: str | int) -> int:
-    """Return the id of a text that is one token, such as " Mary"; a ValueError names the pieces of one that is not."""
+    """Return the id of a text that is one token, such as " Mary", or of a class; a ValueError says that it is not."""
     if not isinstance(token, str):
         return int(token)
+    if isinstance(tokenizer, dict):
+        if token not in tokenizer:
+            raise ValueError(f"the classes of this model are {', '.join(tokenizer)}, got {token!r}")
+        return int(tokenizer[token])
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         raise ValueError(f"without a tokenizer a token is a number, got {token!r}")
     for text in dict.fromkeys((token, token.lstrip())):  # some vocabularies put the space before a word themselves

@@ -13,7 +13,7 @@ from attention_core.attention.capture.recorder import is_attention
 from attention_core.hub.tracing import UnsupportedError, evaluating, hooked, run_model, stream_attention, stream_context
 
 Site = Literal["head_out", "layer", "position", "pattern", "edge", "residual", "mlp"]
-MODULE_SITES = ("residual", "mlp")
+MODULE_SITES: tuple[Site, ...] = ("residual", "mlp")
 """Sites that are outputs of modules; the others lie inside the attention."""
 MLP = ("mlp", "ffn", "feed_forward", "block_sparse_moe", "DenseReluDense")
 """What layers call their feed-forward part, where it is one module."""

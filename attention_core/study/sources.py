@@ -109,6 +109,17 @@ class Stream:
         is_before_layer = layer < len(self.layers)
         return self.input_of(self.layers[layer]) if is_before_layer else self.calls[self.layers[-1]].output
 
+    def read_head(self, states: Tensor) -> Tensor:
+        """Return the logits (n, n_outputs) that the head makes of the last norm's outputs (n, d_model)."""
+        if not self.family.between:
+            name, *others = {path.split(".")[0] for path in self.family.head}
+            if others:
+                raise UnsupportedError(f"the head of {type(self.precise).__name__} is no module of its own")
+            return getattr(self.precise, name)(states)
+        for module in self.head[:-1]:
+            states = getattr(torch, self.family.between)(module(states))
+        return self.head[-1](states)
+
     def sources(self, layer: int, positions: Tensor) -> Iterator[Source]:
         """Yield what adds up to the stream with which a layer begins, (n_positions, d_model) each, the biases last."""
         embedding = self.states(0).to(self.dtype)[positions]
@@ -135,6 +146,36 @@ class Stream:
         for norm in self.after[after : 2 * layer]:
             vectors = vectors if norm is None else norm(vectors, positions)
         return vectors
+
+    def output_matrix(self, layer: int) -> Tensor:
+        """Return W_O of all heads of a layer, (n_heads * d_v, d_model)."""
+        return self._output(layer)[0]
+
+    def slopes_by_stream(self, layer: int, *slopes: Tensor) -> Tensor:
+        """Return slopes by the stream with which a layer begins, through each head's query, key and value alone.
+
+        The slopes by query, key and value, (n_heads, n, d) each, become (3, n_heads, n, d_model). Of norms, too, these
+        are the slopes that they have.
+        """
+        trace, attention, pulled_back = self.traces[layer], self.attentions[layer], []
+        for which, by_input in enumerate(slopes):
+            n_heads = (trace.query, trace.key, trace.value)[which].shape[0]
+            weights, biases = projection(self.family, attention, which, n_heads)
+            with torch.enable_grad():
+                states = self.states(layer).detach().clone().requires_grad_()
+                norm = submodule(self.layers[layer], self.family.reads)
+                projected = (states if norm is None else norm(states)) @ weights + biases[:, None]
+                if which < 2:
+                    norm = submodule(attention, ("q_norm", "k_norm")[which])
+                    projected = projected if norm is None else norm(projected)
+                    projected = self._rotated(attention, projected, slice(None))
+                group = trace.n_heads // n_heads
+                by_head = [
+                    torch.autograd.grad(projected[head // group], states, slope, retain_graph=True)[0]
+                    for head, slope in enumerate(by_input)
+                ]
+            pulled_back.append(torch.stack(by_head))
+        return torch.stack(pulled_back)
 
     def _output(self, layer: int) -> tuple[Tensor, Tensor]:
         return matrix(submodule(self.layers[layer], self.family.output))
@@ -204,19 +245,22 @@ class Stream:
             if is_joint:
                 columns = slice(key_head * all_heads.shape[-1], (key_head + 1) * all_heads.shape[-1])
             frozen = FrozenNorm(norm, all_heads.flatten(1) if is_joint else all_heads[:, key_head], self.dtype)
-        rotary: Any = self.calls[attention].settings.get("position_embeddings")
-        rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb if rotary is not None else None
 
         def finish(vectors: Tensor, positions: Tensor) -> Tensor:
-            if frozen is not None:
-                vectors = frozen(vectors, positions, columns)
-            if rotate is None:
-                return vectors
-            turns = [tensor[0].to(self.dtype)[positions][None] for tensor in rotary]
-            as_heads = vectors.reshape(1, -1, *vectors.shape[-2:])
-            return rotate(as_heads, as_heads, *turns)[0].reshape(vectors.shape)
+            vectors = vectors if frozen is None else frozen(vectors, positions, columns)
+            return self._rotated(attention, vectors, positions)
 
         return finish
+
+    def _rotated(self, attention: Any, vectors: Tensor, positions: Any) -> Tensor:
+        """Return vectors (..., n_positions, d) turned by their positions, where the architecture does so."""
+        rotary: Any = self.calls[attention].settings.get("position_embeddings")
+        if rotary is None:
+            return vectors
+        turns = [tensor[0].to(vectors)[positions][None] for tensor in rotary]
+        as_heads = vectors.reshape(1, -1, *vectors.shape[-2:])
+        rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
+        return rotate(as_heads, as_heads, *turns)[0].reshape(vectors.shape)
 
 
 class ModuleCall(NamedTuple):

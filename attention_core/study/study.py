@@ -1,6 +1,7 @@
 """A model, and the questions that can be put to it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from inspect import signature
 from itertools import chain, count
@@ -15,15 +16,28 @@ from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.deprecated import renamed_arguments
 from attention_core.device import device_of
-from attention_core.hub.model import readable
+from attention_core.hub.model import CLASSIFIERS, readable
 from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import effects
 from attention_core.study.attribution import Attribution, Lens, attribute, average_attributions, lens
+from attention_core.study.cache import Cache
+from attention_core.study.edges import HeadEdges, head_edges
 from attention_core.study.effects import Effects, Runner, over_many
-from attention_core.study.heads import CorpusText, Heads, head_map, heads_over
+from attention_core.study.generation import Written, write_on
+from attention_core.study.heads import CorpusText, Heads, head_map, heads_over, name_heads
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Projection, Site, WindowedError, activations, projections_of, replacement
+from attention_core.study.sites import (
+    MODULE_SITES,
+    Projection,
+    Site,
+    WindowedError,
+    activations,
+    modules_at,
+    projections_of,
+    recorded,
+    replacement,
+)
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
@@ -46,6 +60,9 @@ class Study:
         self.model, self.tokenizer = model, tokenizer
         # where the heads of a model meet that hands over no attention as it runs; empty = it does, or is not yet run
         self._projections: Sequence[Projection] = ()
+        is_classifier = type(model).__name__.endswith(CLASSIFIERS)
+        # says which number of a model's logits a text is: the tokenizer, or a classifier's {name: class}
+        self.namer = {name: number for number, name in model.config.id2label.items()} if is_classifier else tokenizer
 
     @renamed_arguments(given="item")
     def inputs(self, item: Input, **settings: Any) -> dict[str, Any]:
@@ -77,7 +94,7 @@ class Study:
         recording, output = run_model(self.model, inputs, edits=edits)
         if tokens := self.tokens(inputs):
             recording.label(tokens)
-        return recording, ModelOutput.of_batch(output, self.tokenizer)[0]
+        return recording, ModelOutput.of_batch(output, self.namer)[0]
 
     @renamed_arguments(given="item")
     def tokens(self, item: Input) -> tuple[str, ...]:
@@ -86,6 +103,37 @@ class Study:
         if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
             return ()
         return readable(self.tokenizer, ids[0].tolist())
+
+    def cache(self, item: Input) -> Cache:
+        """Return everything of a run by name, such as "17.5.z", what a head hands over, and "residual.12"."""
+        inputs, modules = self.inputs(item), dict[str, list[Any]]()
+        for site in MODULE_SITES:
+            with suppress(UnsupportedError):
+                modules[site] = modules_at(self.model, site)
+        with recorded([module for of_site in modules.values() for module in of_site]) as records:
+            recording, _ = run_model(self.model, inputs)
+        of_layers = {
+            site: [records[module][0].reshape(-1, records[module][0].shape[-1]) for module in of_site]
+            for site, of_site in modules.items()
+        }
+        return Cache(recording.traces, of_layers)
+
+    def generate(
+        self,
+        item: Input,
+        n: int,
+        *,
+        edits: Mapping[int, Edits] | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Written:
+        """Write at most n tokens after a text, the likeliest each time, with the model's cache; every step is recorded.
+
+        Edits by layer hold in every step; positions in them count from the beginning of the text.
+
+        Raises:
+            UnsupportedError: the model keeps no cache.
+        """
+        return write_on(self.model, self.inputs(item), n, self.tokenizer, edits or {}, progress)
 
     def heads(self, corpus: Iterable[Input] | None = None, *, progress: Callable[[int], Any] | None = None) -> Heads:
         """Return what every head does over a corpus, in memory that grows with the number of heads alone.
@@ -101,6 +149,18 @@ class Study:
         """
         corpus = phrase_book()[:: len(phrase_book()) // N_SENTENCES] if corpus is None else corpus
         return heads_over(self.model, self.tokenizer, map(self._text, count(), corpus), progress)
+
+    def names(self, corpus: Iterable[Input] | None = None) -> Heads:
+        """Return what heads are called, and the shares that say so, of two runs of the model.
+
+        The names are those of `heads` over the same corpus, from which repeated random tokens are taken; it is not run.
+
+        Raises:
+            ValueError: the corpus is empty, or the model cannot read random words.
+            UnsupportedError: the model shows no attention.
+        """
+        corpus = phrase_book()[:: len(phrase_book()) // N_SENTENCES] if corpus is None else corpus
+        return name_heads(self.model, map(self._text, count(), corpus))
 
     @renamed_arguments(how="method")
     @over_many(effects.average)
@@ -209,6 +269,19 @@ class Study:
         effect = self._exchanged(runner, at, metric, before, current, source, slopes, positions, measure)
         return replace(effect, goal=goal)
 
+    def edges(self, clean: Input, corrupt: Input, *, metric: Metric) -> HeadEdges:
+        """Return what each head gives to each later one, by one gradient of the corrupt run, see HeadEdges.
+
+        Raises:
+            UnsupportedError: the architecture is not described, or norms what its heads add to the stream.
+        """
+        clean_inputs, inputs = self.inputs(clean), self.inputs(corrupt)
+        effects.check_lengths(clean_inputs, inputs)
+        _, source, _ = self._states(self._runner(clean_inputs), "head_out", metric)
+        _, current, slopes = self._states(self._runner(inputs), "head_out", metric, gradient=True)
+        assert slopes is not None
+        return head_edges(self.stream(inputs), source, current, slopes)
+
     def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
         """Return the output of the corrupt run with states of the clean one put into it, all at once.
 
@@ -223,7 +296,7 @@ class Study:
         """
         (source,), _ = activations(self.model, self.inputs(clean), "residual", [])
         inputs = self.inputs(corrupt)
-        return Runner(self.model, inputs, self.tokenizer).outputs([effects.carry_states(self.model, source, states)])[0]
+        return Runner(self.model, inputs, self.namer).outputs([effects.carry_states(self.model, source, states)])[0]
 
     @over_many(average_attributions)
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
@@ -237,15 +310,15 @@ class Study:
             UnsupportedError: the architecture or its head is not described, see families.toml.
             ValueError: the metric is not linear.
         """
-        return attribute(self.stream(clean), metric, self.tokenizer)
+        return attribute(self.stream(clean), metric, self.namer)
 
-    def lens(self, clean: Input, *, position: int = -1, n: int = 5) -> Lens:
-        """Return the n likeliest tokens (or classes) after each layer, at a position.
+    def lens(self, clean: Input, *, position: int | None = None, n: int = 5) -> Lens:
+        """Return the n likeliest tokens (or classes) after each layer, at a position; None = at every one.
 
         Raises:
             UnsupportedError: the architecture is not described, or has no head.
         """
-        return lens(self.stream(clean), self.tokenizer, position, n)
+        return lens(self.stream(clean), self.namer, position, n)
 
     def why(self, clean: Input, *, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
         """Return one score as a table, sources of its query by sources of its key.
@@ -310,7 +383,7 @@ class Study:
         return CorpusText(number, inputs, torch.isin(ids, special))
 
     def _runner(self, inputs: Mapping[str, Any], progress: Callable[[float], Any] | None = None) -> Runner:
-        return Runner(self.model, inputs, self.tokenizer, self._projections, progress=progress)
+        return Runner(self.model, inputs, self.namer, self._projections, progress=progress)
 
     def _states(
         self, runner: Runner, site: Site, metric: Metric, gradient: bool = False
@@ -363,7 +436,7 @@ class Study:
         changes: effects.Changes,
         only: Sequence[tuple[int, int]] | None = None,
     ) -> Effects:
-        output = ModelOutput.of_batch(batch, self.tokenizer)[0]
+        output = ModelOutput.of_batch(batch, self.namer)[0]
         runner.n_at_once = items_at_once(output.logits)
         values = runner.measure(changes, metric, only)
         return Effects(values, number(metric(output)), site=site, tokens=self.tokens(runner.inputs))

@@ -26,13 +26,30 @@ MODELS = {
     "minilm": (hf.BertModel, hf.BertConfig, SIZES),
     "vit": (hf.ViTForImageClassification, hf.ViTConfig, PATCHES),
 }
+CLASSES = {"id2label": {0: "sad", 1: "glad", 2: "mad"}}
+CLASSIFIERS = {
+    "bert": (hf.BertForSequenceClassification, hf.BertConfig, SIZES),
+    "roberta": (hf.RobertaForSequenceClassification, hf.RobertaConfig, SIZES),
+    "distilbert": (
+        hf.DistilBertForSequenceClassification,
+        hf.DistilBertConfig,
+        {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 64},
+    ),
+    "llama": (hf.LlamaForSequenceClassification, hf.LlamaConfig, GROUPED),
+    "gpt2": (hf.GPT2ForSequenceClassification, hf.GPT2Config, {**GPT, "pad_token_id": 0}),
+    "vit": (hf.ViTForImageClassification, hf.ViTConfig, PATCHES),
+}
 CLEAN, CORRUPT = {"input_ids": IDS[:1]}, {"input_ids": IDS[1:]}
 
 
 @lru_cache
 def model_of(name):
     """Return a model whose biases and gains are not 0 and 1, as those of new models are."""
-    kind, config, settings = MODELS[name]
+    return stirred(*MODELS[name])
+
+
+def stirred(kind, config, settings):
+    """Return a model whose biases and gains are not 0 and 1, as those of new models are."""
     model = build(kind, config(**copy.deepcopy(settings)))
     torch.manual_seed(1)
     with torch.no_grad():
@@ -104,5 +121,5 @@ def frozen(norm, given):
 
 REFUSED = {
     "OPTForCausalLM": (hf.OPTConfig, {**SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32}),
-    "BertForSequenceClassification": (hf.BertConfig, SIZES),
+    "BertForNextSentencePrediction": (hf.BertConfig, SIZES),
 }

@@ -10,7 +10,6 @@ from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, image_token
 from attention_core.hub.pictures import picture_text_inputs
 from attention_core.hub.run import run, text_inputs
-from attention_core.hub.tracing import UnsupportedError
 from attention_core.study import Study
 from tests.support.tiny_hub import READERS, write_reader
 
@@ -96,17 +95,13 @@ def test_a_head_is_ablated_beside_a_picture_as_it_is_alone(reader):
 
 
 def test_states_are_patched_from_another_text_beside_the_same_picture(reader):
-    name, pretrained = reader
+    _, pretrained = reader
     clean, corrupt = (picture_text_inputs(pretrained, PICTURE, text).inputs for text in (TEXT, "Das Tier zu"))
     study = Study(pretrained.model, pretrained.tokenizer)
 
     def metric(out):
         return out.logits[-1, 5]
 
-    if name == "qwen2_vl":  # whose pictures of one batch lie below each other
-        with pytest.raises(UnsupportedError):
-            study.patch(clean, corrupt, metric=metric)
-        return
     effects = study.patch(clean, corrupt, metric=metric)
     assert effects.correlation > 0.99
     states = study.patch(clean, corrupt, metric=metric, at="residual", gradient=False)

@@ -111,6 +111,12 @@ def test_the_bundled_model_s_circuit_is_called_by_its_names_and_the_corpus_comes
     assert result.n_texts == done[-1] >= 50
     assert (result.name(3, 5), result.name(2, 0)) == ("induction", "previous token")
     assert result.map("induction")[3, 5] > 0.5
+    names = bundled.names()
+    for name in HEAD_NAMES:
+        assert_close(names.map(name), result.map(name), equal_nan=True)
+    assert names.columns()["name"] == result.columns()["name"]
+    with pytest.raises(ValueError, match="cannot read random words"):
+        Study(model_of("vit")).names(inputs_of("vit"))
     assert result.map("previous").shape == (4, 6)
     frame = result.to_frame()
     row = frame[(frame.layer == 3) & (frame["head"] == 5)].iloc[0]

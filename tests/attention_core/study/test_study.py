@@ -8,13 +8,15 @@ import transformers as hf
 from torch import nn
 from torch.testing import assert_close
 
-from attention_core import load
+from attention_core import BlockEdge, BlockKeys, DropHead, load
 from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import ModelOutput, Study
 from attention_core.study.families import family_of, matrix, submodule
 from attention_core.study.sites import layers_of
 from tests.support.study_models import (
+    CLASSES,
+    CLASSIFIERS,
     CLEAN,
     CORRUPT,
     MODELS,
@@ -26,6 +28,7 @@ from tests.support.study_models import (
     metric_of,
     model_of,
     seen,
+    stirred,
 )
 from tests.support.tiny_models import BYPASSING, GENERATOR, IDS, PLAIN, build
 
@@ -298,6 +301,151 @@ def test_the_lens_ends_at_the_model_s_own_prediction(name):
     assert seen_through.likeliest[-1][0][1] == pytest.approx(float(expected.softmax(-1).max()), abs=1e-5)
     rows = seen_through.columns()
     assert rows["layer"] == tuple(layer for layer in range(3) for _ in rows["rank"][: len(rows["rank"]) // 3])
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "bert"])
+def test_the_lens_reads_every_position_and_says_at_which(name):
+    model = model_of(name)
+    everywhere, at_4 = Study(model).lens(CLEAN, n=3), Study(model).lens(CLEAN, position=4, n=3)
+    assert everywhere.by_position[4] == at_4.likeliest
+    assert everywhere.likeliest == everywhere.by_position[-1]
+    with torch.no_grad():
+        likeliest = model(**CLEAN).logits[0].softmax(-1).max(-1)
+    tops = [layers[-1][0] for layers in everywhere.by_position]
+    assert [name for name, _ in tops] == [str(token) for token in likeliest.indices.tolist()]
+    assert_close(torch.tensor([share for _, share in tops]), likeliest.values)
+    rows = everywhere.columns()
+    assert [(p, layer, rank) for p, layer, rank in zip(rows["position"], rows["layer"], rows["rank"], strict=True)] == [
+        (p, layer, rank) for p in range(11) for layer in range(3) for rank in range(3)
+    ]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_classes_of_a_classifier_are_taken_apart_and_named(name):
+    kind, config, settings = CLASSIFIERS[name]
+    model, (clean, _) = stirred(kind, config, settings | CLASSES), inputs_of(name)
+    study, family, layers = Study(model), family_of(model), layers_of(model)
+
+    def gap(out):
+        return out.logit("glad") - out.logit("mad")
+
+    with torch.no_grad():
+        logits = model(**clean).logits[0]
+    added = study.attribute(clean, metric=gap)
+    assert added.value == pytest.approx(float(logits[1] - logits[2]), abs=1e-5)
+    assert abs(added.residue) < 1e-5
+    row = -1 if name in ("llama", "gpt2") else 0
+    for layer, head in ((0, 1), (1, 2)):
+        output, columns = submodule(layers[layer], family.output), slice(8 * head, 8 * head + 8)
+        with torch.no_grad():
+            vector = (seen(model, clean, output)[0, :, columns] @ matrix(output)[0][columns])[None]
+            norms = [submodule(layers[number], path) for number in range(layer, 2) for path in family.after]
+            for norm in filter(None, [*norms, submodule(model.base_model, family.final)]):
+                vector = frozen(norm, seen(model, clean, norm))(vector)
+            vector = vector[0, row]
+            for number, path in enumerate(family.head):
+                module = submodule(model, path)
+                if number:
+                    previous = seen(model, clean, submodule(model, family.head[number - 1]), "put out").flatten()
+                    vector = vector * seen(model, clean, module).flatten() / previous
+                vector = vector @ module.weight.T
+        assert added[f"{layer}.{head}"] == pytest.approx(float(vector[1] - vector[2]), abs=1e-5)
+    through = study.lens(clean, position=row, n=3)
+    assert dict(through.likeliest[-1]) == pytest.approx(
+        dict(zip(("sad", "glad", "mad"), logits.softmax(0).tolist(), strict=True)), abs=1e-5
+    )
+    cut = study.ablate(clean, metric=gap)
+    with hooked(projections(model)[1], before=with_columns(2, 0.0)):
+        assert cut.values[1, 2] == pytest.approx(
+            measured(model, clean, lambda out: out.logit(1) - out.logit(2)), abs=1e-5
+        )
+    with pytest.raises(ValueError, match="the classes of this model are sad, glad, mad, got 'bad'"):
+        study.ablate(clean, metric=lambda out: out.logit("bad"))
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "qwen3", "vit"])
+def test_an_edge_is_the_slope_of_what_one_head_reads_of_another(name):
+    """A head's query, key or value is computed from a stream to which t times the difference is added; by t = 0."""
+    model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
+    edges, family, layers = Study(model).edges(clean, corrupt, metric=metric), family_of(model), layers_of(model)
+    output = submodule(layers[0], family.output)
+    given = seen(model, clean, output) - seen(model, corrupt, output)
+    attention, norm = submodule(layers[1], family.attention), submodule(layers[1], family.reads)
+    states = seen(model, corrupt, layers[1])
+    n_key_heads = getattr(model.config, "num_key_value_heads", 4)
+    for sender in range(4):
+        difference = given[..., 8 * sender : 8 * sender + 8] @ matrix(output)[0][8 * sender : 8 * sender + 8]
+        for which in range(3):
+            n_heads = 4 if which == 0 else n_key_heads
+            module = getattr(attention, family.projections[which % len(family.projections)])
+            for head in range(n_heads):
+                t = torch.zeros(()).requires_grad_()
+                start = 8 * head + (32 * which if len(family.projections) == 1 else 0)
+
+                def change(projected, t=t, start=start, module=module, difference=difference):
+                    columns = slice(start, start + 8)
+                    new = module.forward(norm(states + t * difference))[..., columns]
+                    return torch.cat([projected[..., :start], new, projected[..., start + 8 :]], -1)
+
+                with hooked(module, after=change):
+                    value = metric(ModelOutput.of_batch(model(**corrupt))[0])
+                (slope,) = torch.autograd.grad(value, t)
+                group = slice(head * 4 // n_heads, (head + 1) * 4 // n_heads)  # heads that share a key
+                assert edges.by_input[which, 0, sender, 1, group].sum() == pytest.approx(float(slope), abs=1e-5)
+    assert not edges.values[1].any()
+    first = edges.largest(1)[0]
+    assert abs(first[2]) == pytest.approx(float(edges.values.abs().max()))
+    assert len(edges.columns()["from"]) == 16
+    with pytest.raises(UnsupportedError, match="norms what its heads add"):
+        Study(model_of("bert")).edges(CLEAN, CORRUPT, metric=metric_of("bert"))
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "bert", "vit"])
+def test_a_cache_holds_what_hooks_see(name):
+    model, clean = model_of(name), inputs_of(name)[0]
+    cache, family = Study(model).cache(clean), family_of(model)
+    for layer, module in enumerate(layers_of(model)):
+        assert_close(cache[f"residual.{layer}"], seen(model, clean, module, "put out")[0], atol=1e-5, rtol=0)
+        given = seen(model, clean, projections(model)[layer])[0]
+        for head in range(4):
+            assert_close(cache[f"{layer}.{head}.z"], given[:, 8 * head : 8 * head + 8], atol=1e-5, rtol=0)
+    if "post" not in family.mlp:
+        mlp = submodule(layers_of(model)[1], family.mlp)
+        assert_close(cache["mlp.1"], seen(model, clean, mlp, "put out")[0], atol=1e-5, rtol=0)
+    trace = run_model(model, clean)[0].traces[1]
+    assert_close(cache["1.2.pattern"] @ cache["1.2.v"], cache["1.2.z"], atol=1e-5, rtol=0)
+    assert_close(cache["1.2.scores"], trace.scores(2))
+    assert_close(cache["1.2.q"] @ cache["1.2.k"].T * trace.score.factor(8), trace.scores(2), atol=1e-5, rtol=0)
+    assert len([*cache]) == len(cache) == 2 * 4 * 6 + 2 * 2
+    for name in ("2.0.z", "0.4.z", "0.0.y", "residual.2", "z"):
+        with pytest.raises(KeyError, match="there is no"):
+            cache[name]
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "gpt_neox", "qwen3"])
+def test_what_is_written_with_a_cache_is_what_the_model_writes_and_sees(name):
+    model = model_of(name)
+    written = Study(model).generate(CLEAN, 6)
+    expected = model.generate(**CLEAN, max_new_tokens=6, do_sample=False)[0].tolist()
+    assert list(written.ids) == expected
+    joined, once = written.joined(), run_model(model, {"input_ids": torch.tensor([expected[:-1]])})[0]
+    for trace, whole in zip(joined.traces, once.traces, strict=True):
+        for head in range(4):
+            assert_close(trace.weights(head), whole.weights(head), atol=1e-5, rtol=0)
+            assert_close(trace.context(head), whole.context(head), atol=1e-5, rtol=0)
+        assert list(trace.story.key_axis.labels) == [str(token) for token in expected[:-1]]
+
+
+def test_edits_hold_in_every_step_of_writing():
+    model, edits = model_of("llama"), {0: [DropHead(1)], 1: [BlockEdge(12, 3), BlockKeys((13,))]}
+    written = Study(model).generate(CLEAN, 6, edits=edits)
+    whole = run_model(model, {"input_ids": torch.tensor([written.ids[:-1]])}, edits=edits)
+    assert whole[1].logits[0, 10:].argmax(-1).tolist() == list(written.ids[11:])
+    for trace, expected in zip(written.joined().traces, whole[0].traces, strict=True):
+        assert_close(trace.weights(2), expected.weights(2), atol=1e-5, rtol=0)
+    assert written.joined().traces[1].weights(0)[12, 3] == 0
+    with pytest.raises(UnsupportedError, match="Not joined: decoder"):
+        Study(model_of("mistral")).generate(CLEAN, 6).joined()
 
 
 def test_half_precision_is_taken_apart_in_float32():
