@@ -284,7 +284,7 @@ class Recording:
 
             with capture() as recording:
                 ids = model.generate(**inputs, max_new_tokens=20)
-            recording.joined(tokenizer.convert_ids_to_tokens(ids[0]))
+            recording.joined([tokenizer.decode(token) for token in ids[0]])
 
         The steps of a loop over an RNN's decoder are joined as well, and what does not go together stays as it is, with
         a note. Tokens label the axes as in label(); the last ones, which the model said and did not read, may be there.

@@ -19,7 +19,7 @@ SCENE = "model_tokens"
 
 def fits_scene(run: ModelRun, trace: AttentionTrace, head: int) -> bool:
     """Return whether a head's attention over a text is drawn as a scene: few tokens, and weights of a softmax."""
-    is_short = is_self_attention(trace) and trace.n_keys <= MAX_KEYS and trace.has_softmax
+    is_short = is_self_attention(trace) and trace.n_keys <= MAX_KEYS and trace.has_softmax and trace.key.shape[-1] > 0
     return is_short and patches_of(run, trace) is None and not run.tiles and not glance.is_off(trace, head)
 
 

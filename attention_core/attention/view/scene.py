@@ -44,8 +44,8 @@ def scene_data(
         ValueError: the trace has no softmax, of whose halves the scene makes two pictures, or has no weights.
     """
     check_pairs(trace)
-    if not trace.has_softmax:
-        raise ValueError("a scene needs weights of a softmax")
+    if not trace.has_softmax or not trace.key.shape[-1]:
+        raise ValueError("a scene needs weights of a softmax, of queries and keys that are known")
     rows = list(range(trace.n_queries)) if queries is None else [*queries]
     weights, masked = to_array(trace.weights(head, rows)), _hidden_cells(trace, head, rows)
     scores, before = to_array(trace.scores(head, rows)), _hidden_cells(trace.replace(()), head, rows)

@@ -264,6 +264,8 @@ def test_weights_of_any_source_are_a_recording_that_a_file_and_a_page_keep(sourc
         assert list(one[1].story.key_axis.labels) == ["the", "cat", "sat"]
         assert_close(one[1].weights(1), torch.from_numpy(weights[1][1]).float())
     assert recording.show().data["error"] < 0.002
+    with pytest.raises(ValueError, match="queries and keys that are known"):
+        show_scene(recording[0])
     other = Recording.from_weights([weights[0], weights[0]])
     assert other.to_bibtex().split(",")[0] != recording.to_bibtex().split(",")[0]
 
