@@ -306,7 +306,7 @@ def empty(n_queries, n_keys, d_k=4):
     [
         (empty(0, 0), "0 queries and 0 keys has no weights"),
         (empty(5, 0), "5 queries and 0 keys has no weights"),
-        (empty(5, 5, 0), "need a scale"),
+        (empty(5, 5, 0), "need a scale|that are known"),
     ],
 )
 @pytest.mark.parametrize(
