@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 5
 """Links below a page's hero, to its first questions."""
-MAX_FURTHER = 11
+MAX_FURTHER = 12
 """Links below an experiment: to the questions that follow its own, then to those before it, from the first."""
 _scroll_to = component("scroll_to")
 

@@ -19,6 +19,7 @@ from attention_core.hub.run import ModelRun, TextInput
 from attention_core.study import Attribution, Effects, Lens, ModelOutput, Study
 from attention_core.study.output import token_id
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map, short_name
+from pages.model.heads import is_large
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
 from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
@@ -118,7 +119,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
     try:
         word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
-            return PatchedHeads(run, "Type a second sentence: then each head is taken over from it, one at a time.")
+            return PatchedHeads(run, "Each head is taken over from it, one at a time.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
         question = word, rival, position
@@ -220,14 +221,12 @@ def _choose_word(tokenizer: Any, likeliest: int, field: Field[str], label: str) 
     return likeliest if field is WORD else None
 
 
-MANY_PARAMETERS = 40_000_000  # from so many on a person asks for figures that take hundreds of passes
-
 ANSWERS = {
-    ModelKind.ENCODER: "The answer is the sentence's vector, the mean of its tokens'; what is left of it, the cosine.",
-    ModelKind.DECODER: "The answer is the next token. Early tokens are seen by more queries, so they receive more.",
-    ModelKind.VISION: "The answer is the class.",
+    ModelKind.ENCODER: "The answer: the sentence's vector, the mean of its tokens'; what is left, the cosine.",
+    ModelKind.DECODER: "The answer: the next token. Early tokens are seen by more queries, so they receive more.",
+    ModelKind.VISION: "The answer: the class.",
 }
-MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
+MAP = "The map: the mean of all heads and queries."
 
 
 def question_run(run: ModelRun, request: RunRequest) -> QuestionedMap:
@@ -235,7 +234,6 @@ def question_run(run: ModelRun, request: RunRequest) -> QuestionedMap:
     pretrained, units, over = pretrained_of(request.model_key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
         units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
-    is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
     return question_map(
         NAME,
@@ -245,7 +243,7 @@ def question_run(run: ModelRun, request: RunRequest) -> QuestionedMap:
         request,
         over=over,
         note=answer,
-        is_on_demand=is_large,
+        is_on_demand=is_large(pretrained),
         load=pretrained_of,
         first=0,
     )

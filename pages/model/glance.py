@@ -50,6 +50,14 @@ class Selection(NamedTuple):
 
 
 OFF = "switched off"
+SHORT_HABITS = {
+    "on the first token": "{first}",
+    "on special tokens": "marks",
+    "on the token ": "token ",
+    "spread over": "over",
+    "nearly everywhere alike": "everywhere",
+}
+"""Of what describe_head says, in a long list."""
 
 
 def is_off(trace: AttentionTrace, head: int) -> bool:
@@ -239,13 +247,17 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
         if isinstance(head, tuple):  # no label of another run, whose figures are gone
             choose(layer=head[0], head=head[1])
 
+    first = groups[selection.group][0].story.key_axis.labels[0].strip()
     layers = enumerate(summaries_of(run, selection.group))
     summary_of = {(i, j): head for i, layer in layers for j, head in enumerate(layer)}
 
     def habit(head: tuple[int, int]) -> str:
         if is_off(groups[selection.group][head[0]], head[1]):
             return OFF
-        return describe_head(summary_of[head]).replace(" on the", "")
+        description = describe_head(summary_of[head])
+        for phrase, short in SHORT_HABITS.items():
+            description = description.replace(phrase, short.format(first=first))
+        return description
 
     st.selectbox(
         "Head, the most focused first",

@@ -14,7 +14,7 @@ from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain import heads as core
 from attention_core.hub.catalogue import DISPLAY_NAMES
-from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
 from attention_core.study.heads import HEAD_NAMES
@@ -83,7 +83,7 @@ def heads_in_numbers(run: ModelRun) -> None:
         n_queries, n_sampled = layers[0].n_queries, len(core.summarised_queries(layers))
         sampled = "" if n_sampled == n_queries else f" Over {n_sampled:,} of {n_queries:,} queries, evenly spaced."
         with st.container(key="desk_model_numbers"):
-            st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
+            st.caption(EXPLAINED.get(metric, "Mean over queries.") + sampled, help=explain(core.METRICS[metric]))
             _draw_similar_heads(run, selection, layers)
         if LECTURE.value:  # a hall sees the heads themselves
             glance.glance_picture(run, selection, width=520, height=265)
@@ -125,6 +125,14 @@ def _draw_similar_heads(run: ModelRun, selection: glance.Selection, layers: list
             )
 
 
+MANY_PARAMETERS = 40_000_000
+
+
+def is_large(pretrained: Pretrained) -> bool:
+    """Return whether a person should ask for figures of a model that take hundreds of passes."""
+    return sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
+
+
 def corpus() -> Sequence[str]:
     """Return the sentences by which heads get their names, evenly spaced in the phrase book."""
     return phrase_book()[:: len(phrase_book()) // N_SENTENCES][:N_SENTENCES]
@@ -161,22 +169,26 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
     if not behaviours:
         st.info("This model cannot read random words, so that its heads have no names.")
         return
+    layer, head = selection.layer, selection.head
+    name = heads.name(layer, head)
+    if name and not BEHAVIOUR.encode():
+        BEHAVIOUR.set_default(name)
     behaviour = BEHAVIOUR.clamp_to_options(behaviours)
     BEHAVIOUR.widget(st.selectbox, "How far it is", behaviours, width=330)
     left, right = st.columns([1.35, 1], gap="large")
     with left:
         glance.head_map(run, "model_named", heads.map(behaviour).tolist(), selection, f"{behaviour}, share", 1.0)
     with right:
-        layer, head = selection.layer, selection.head
         mean, margin = (percent(float(of_heads[behaviour][layer][head])) for of_heads in (heads.means, heads.margins))
+        called = f": {name or 'nothing clear'}" * (name in ("", behaviour))  # beside the map of its name alone
         st.markdown(
-            f"**{glance.short_name(layer, head).capitalize()}**: {heads.name(layer, head) or 'nothing clear'}. "
-            f"{behaviour.capitalize()}: {mean} ± {margin} ({HEAD_NAMES[behaviour]})."
+            f"**{glance.short_name(layer, head).capitalize()}**{called}. "
+            f"{behaviour.capitalize()}: {mean} ± {margin} ({HEAD_NAMES[behaviour].partition(',')[0]})."
         )
-        name, examples = heads.name(layer, head), heads.examples.get((layer, head), ())
+        examples = heads.examples.get((layer, head), ())
         clear = [example for example in examples if example.shows(name)]
-        missing = f", which is no {name}" if name in HEAD_DESCRIPTIONS else ""
-        start = "Clearest in the sentences" if clear else f"Strongest in the sentences{missing}"
+        missing = f", no {name}" if name in HEAD_DESCRIPTIONS else ""
+        start = "Clearest" if clear else f"Strongest{missing}"
         for example in (*clear, *examples)[:1]:
             query, key = (literal(example.tokens[position].strip()) for position in (example.query, example.key))
             text = "".join(piece if is_glued else f" {piece}" for piece, is_glued in pieces(example.tokens))

@@ -98,7 +98,7 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     if marks:
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
-            st.caption(f"{names}: {_describe_special_tokens(run)}. A large weight is not yet understanding.")
+            st.caption(f"{names}: {_describe_special_tokens(run)}.")
 
 
 def surprise(run: ModelRun, request: RunRequest | None) -> None:

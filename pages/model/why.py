@@ -22,7 +22,7 @@ from attention_core.study.heads import shows_pattern
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, short_name
-from pages.model.heads import HEAD_DESCRIPTIONS, heads_of
+from pages.model.heads import HEAD_DESCRIPTIONS, heads_of, is_large
 from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
@@ -79,7 +79,10 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         _draw_side(Role.KEY, _token_name(run.tokens, cell[3]), opened.by_key())
     sides = {"query": opened.query_sources, "key": opened.key_sources}
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
-    style = {"format_func": format_source, "placeholder": "What a head took, from where"}
+    style = {
+        "format_func": lambda source: format_source(source).replace(": head ", " ", 1),
+        "placeholder": "What a head took, from where",
+    }
     OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
     with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
         products = opened.largest(N_PRODUCTS)
@@ -87,8 +90,7 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
         f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, one "
-        "for each pair of sources. Feed-forward is what a layer makes of each word by itself. "
-        f"{opened.note}"
+        f"for each pair of sources. {opened.note}"
     )
 
 
@@ -208,10 +210,8 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
 
 
 def _describe_head(name: str, run: ModelRun, query: int, key: int) -> str:
-    """Return a sentence on a head by its name, "" of one without, and whether it does so where it looks here."""
-    if name not in HEAD_DESCRIPTIONS:
-        return ""
-    return HEAD_DESCRIPTIONS[name] + " Not in this row." * (not shows_pattern(name, run.tokens, query, key))
+    """Return a sentence on a head by its name; "" of one without, or which does not do so where it looks here."""
+    return HEAD_DESCRIPTIONS.get(name, "") * shows_pattern(name, run.tokens, query, key)
 
 
 def _show_without_head(run: ModelRun, request: RunRequest, cell: Cell, head_ref: tuple[int, int]) -> None:
@@ -237,10 +237,11 @@ def _show_without_head(run: ModelRun, request: RunRequest, cell: Cell, head_ref:
 
 
 def _head_namer(request: RunRequest) -> Callable[[int, int], str]:
-    """Return a function that names a head by its layer and number; for models that are no decoders it returns ""."""
+    """Return a function that names a head by layer and number; "" in large models and those that are no decoders."""
+    pretrained = pretrained_of(request.model_key)
     try:
-        is_decoder = pretrained_of(request.model_key).kind is ModelKind.DECODER
-        return heads_of(request).name if is_decoder else lambda *head: ""
+        has_names = pretrained.kind is ModelKind.DECODER and not is_large(pretrained)
+        return heads_of(request).name if has_names else lambda *head: ""
     except ValueError:  # a score can be taken apart without names of heads
         log.exception("the heads of %s have no names", request.model_key)
         return lambda *head: ""

@@ -18,9 +18,8 @@ from attention_core.hub.model import Pretrained
 from attention_core.hub.outputs import expected
 from attention_core.hub.run import ModelInputs, ModelRun, TextInput, run
 from attention_core.inference.pretrained import prepare
-from pages.model.effects import MANY_PARAMETERS
 from pages.model.glance import short_name
-from pages.model.heads import corpus
+from pages.model.heads import corpus, is_large
 from pages.model.runs import Need, Runs, draw_model
 from ui.chart import draw_chart
 from ui.job_queue import queued_result, result_on_demand
@@ -169,7 +168,7 @@ def _draw_figures(sink: Sink) -> None:
             yield n / len(texts), {head: [*map(mean, zip(*numbers, strict=True))] for head, numbers in rows.items()}
 
     key = "first token", pretrained.name, heads
-    if sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS:
+    if is_large(pretrained):
         figures = result_on_demand(key, f"Read {N_SENTENCES} other sentences", "model_first_read", portions)
     else:
         figures = queued_result(key, portions)

@@ -135,7 +135,7 @@ def mary(app):
 def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
     page = rerun(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
     assert "**Head 3.5**: induction." in text_of(page)
-    assert re.search("Clearest in the sentences: |Strongest in the sentences, which is no induction: ", text_of(page))
+    assert re.search("Clearest: |Strongest, no induction: ", text_of(page))
     table = page.dataframe[-1].value
     assert (3, 5, "induction") in [*table.itertuples(index=False, name=None)]
     words = text_of(set_value(page.selectbox(key="model_kind"), "induction"))
@@ -145,7 +145,7 @@ def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
 def test_the_words_of_the_clearest_sentence_stand_apart(app):
     app.query_params["question"] = "named"
     words = text_of(rerun(open_page(app, PAGE)))
-    assert re.search(r"Strongest in the sentences: .* in `\[CLS] \w+ \w+ .*\[SEP]`", words), words
+    assert re.search(r"Strongest: .* in `\[CLS] \w+ \w+ .*\[SEP]`", words), words
 
 
 def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
