@@ -104,7 +104,7 @@ def main() -> None:
             rows.append([plan.name, " ".join(f"{value:g}" for value in seconds), str(n_faults), str(megabytes)])
             figures[plan.name] = {"p50_p95_p99": seconds, "n_faults": n_faults, "mb_more": megabytes}
             print(*rows[-1], flush=True)
-    publish("floods", rows, {"floods": figures})
+        publish("floods", rows, {"floods": figures})
 
 
 if __name__ == "__main__":
