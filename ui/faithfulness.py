@@ -33,15 +33,13 @@ from ui.layout import figures_table
 from ui.navigation import PAGES
 from ui.state import Field, encode_fields, single_choice
 
-AS_LEARNED = "This is about the network as learned, without your changes."
+AS_LEARNED = "All this is as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 READINGS = {
-    ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
-    "up *gradient × input* from an empty input on.",
-    INSERTED: "The larger the area, the better the order. It tells what is enough, not what is needed.",
-    THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
-    f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
-    "how far a layer's output turns without a value, whatever the answer.",
+    ERASED: "Smaller is better; the model never saw such inputs.",
+    INSERTED: "Larger is better. It tells what is enough, not what is needed.",
+    THROUGH: f"*{ROLLOUT}*: what could come through, not what did. *{LENGTH}*: how much is handed over. *{SLOPE}*: "
+    f"what a small change of weights does. *{ZEROING}*: how far a layer's output turns without a value.",
 }
 THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
 CURVE = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
@@ -168,7 +166,7 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
         k = result.n_first
         rows = (_figures(result, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        note(f"{READINGS[kind]} *Agreement* (Kendall's τ) and *first {k}* compare with erasing each part alone.")
+        note(f"{READINGS[kind]} *Agreement* (Kendall's τ), *first {k}*: with erasing each part alone.")
 
 
 def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
@@ -196,21 +194,20 @@ def _heads(name: str, result: assessment.Assessment, first: int) -> None:
     )
     alt = f"How far the answer moves without a head: {len(strongest)} of {len(result.heads)}"
     draw_chart(chart, key=f"{name}_heads", alt=alt)
-    st.caption("Two heads that can replace each other both seem unnecessary.")
+    st.caption("Heads that can replace each other all seem unnecessary.")
 
 
 def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInPicture | None) -> None:
     adversarial = result.adversarial
     if adversarial is None or result.shuffled is None or result.uniform is None:
         st.caption(
-            "This network has no weights to exchange. A state that hardly reacts to a *small* change of a word may "
-            "still remember it."
+            "This network has no weights to exchange. A state may remember a word whose small changes hardly move it."
         )
         return
     moved = float(result.shuffled.median())
     hangs = "hangs" if moved > 2 * result.subject.bound else "hardly hangs"
     st.markdown(
-        f"Shuffled, these weights move the answer by {percent(moved)}; all equal, by {percent(result.uniform)}: it "
+        f"Shuffled, these weights move the answer by {percent(moved)}; equal, by {percent(result.uniform)}: it "
         f"{hangs} on them.{_by_layer(result)} {describe_adversarial(adversarial)}"
     )
     if not adversarial.divergence:
@@ -254,8 +251,8 @@ def _over_many(model: str, result: assessment.Assessment) -> None:
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         order, verdict, clear = result.subject.map_name, assessment.over_many(figures), ""
         if assessment.UNCLEAR in verdict:
-            clear = f" Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
+            clear = f" Clear: {assessment.CLEAR_MEAN_DIFFERENCE} apart, and ahead on most."
         st.caption(
-            f"**{verdict}** Mean area: {areas[order]:.3f}, at random {areas[assessment.RANDOM]:.3f}; the map beats "
-            f"chance on {percent(figures['attention_beats_random'])} of inputs.{clear}"
+            f"**{verdict}** Mean area {areas[order]:.3f}, at random {areas[assessment.RANDOM]:.3f}; ahead of chance on "
+            f"{percent(figures['attention_beats_random'])}.{clear}"
         )

@@ -1,6 +1,7 @@
 """Evaluate a model on your own data: python -m attention_core.evaluate MODEL FILE [--json --device auto].
 
 Whether its maps explain its answers: python -m attention_core.evaluate faithfulness MODEL [--json --card].
+Whether it reads photographs of paper: python -m attention_core.evaluate handwriting MODEL [--json --card].
 """
 
 import argparse
@@ -23,10 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
     command = sys.argv[1:] if arguments is None else arguments
     try:
-        if command[:1] == ["faithfulness"]:
-            from attention_core.evaluate import faithfulness
-
-            faithfulness.main(command[1:])
+        if command[:1] in (["faithfulness"], ["handwriting"]):
+            pkgutil.resolve_name(f"attention_core.evaluate.{command[0]}").main(command[1:])
             return 0
         parsed = parser.parse_args(command)
         device = choose_device(parsed.device)

@@ -28,6 +28,7 @@ from attention_core.data.scenes import (
     number_scenes,
     vary_ink,
 )
+from attention_core.data.stroke import N_HELD_OUT
 from attention_core.evaluate.classification import accuracy, as_tensors
 from attention_core.evaluate.vision import ask_figures, caption_figures, find_figures, overlap, read_figures
 from attention_core.models import load
@@ -41,9 +42,6 @@ BATCH_SIZE = 128
 BATCHES_PER_EPOCH = 780  # about 100,000 pictures
 STROKE_SHARE = 0.5  # share of pictures that are pen strokes; the others are MNIST's
 N_REPLAYS = 6  # how often each pen trajectory is replayed, every time with another size, slant, width and colour
-N_HELD_OUT = 750
-"""Pen trajectories that are never trained on, the last of the file. The file does not say who wrote which, so that
-they are by the same thirty people as the others: figures for strangers are a little lower."""
 LABEL_SMOOTHING = 0.05
 TAUGHT = 4  # a teacher, who takes as long as its pupil, answers for one picture of so many
 DATA = (

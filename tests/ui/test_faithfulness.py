@@ -85,7 +85,7 @@ def test_ones_own_model_has_the_section_below_what_it_does(visit):
 def test_over_many_inputs_numbers_and_words_agree(visit):
     said_of = text_of(visit("groups", question="doubts"))
     assert "the map does not clearly point at what the answers need" in said_of
-    assert "Mean area: 0.567, at random 0.679; the map beats chance on 48% of inputs." in said_of
+    assert "Mean area 0.567, at random 0.679; ahead of chance on 48%." in said_of
 
 
 OFF = {"model": "tatoeba-llama", "off": pack([["decoder self", 1, 2]])}
@@ -129,7 +129,7 @@ def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
     areas = [percent(result.deletion[order].area) for order in (ATTENTION, RANDOM)]
     assert "order leave the answer {} on average, in random order {}.".format(*areas) in words
     moved, equal, rival = map(percent, (float(result.shuffled.median()), result.uniform, result.adversarial.moved))
-    assert f"Shuffled, these weights move the answer by {moved}; all equal, by {equal}: it" in words
+    assert f"Shuffled, these weights move the answer by {moved}; equal, by {equal}: it" in words
     assert (
         f"The most different ones found (distance {result.adversarial.divergence:.2f} of 1) move it by {rival}."
         in words

@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from attention_core.data.drawing import prepare
 from attention_core.data.presets import preset_paths
+from attention_core.hub.pictures import png_of
 from attention_core.models import load
 from attention_core.weights import FOLDER
 from tests.support.app import (
@@ -420,3 +422,19 @@ def test_without_softmax_no_share_of_attention_is_told_and_equal_weights_are_0(p
     open_question(page, "")
     assert pixel_map_data(page)["row"] == [0] * 784
     assert [answers(page)[0]] * 2 == answers(page)
+
+
+def test_a_photograph_of_paper_is_read_step_by_step(visit):
+    page = visit(NAME, question="paper", sheet="ruled")
+    assert "It reads **4" in text_of(page)
+    assert "only shrunk it reads 4" not in text_of(page)
+    key = f"{NAME}_handwriting_upload"
+    page.file_uploader(key=key).set_value(
+        ("mine.png", png_of(Image.new("RGB", (300, 200), "white")), "image/png")
+    ).run()
+    assert "too little ink" in text_of(page)
+    page.file_uploader(key=key).set_value(("mine.heic", b"\0\0\0\x18ftypheic", "image/heic")).run()
+    assert "HEIC" in page.error[0].value
+    assert "too little ink" in text_of(page)
+    page.segmented_control(key=f"{NAME}_sheet").set_value("plain").run()
+    assert "It reads" in text_of(page)

@@ -1,8 +1,8 @@
 // A picture that is pasted while the uploader is open becomes its file, as one that is dropped.
-export default () => {
+export default ({ data }) => {
   const onPaste = (event) => {
     const picture = [...event.clipboardData.files].find(({ type }) => type.startsWith("image/"));
-    const input = document.querySelector(".st-key-photograph_upload input[type=file]");
+    const input = document.querySelector(`.st-key-${data.uploader} input[type=file]`);
     if (!picture || !input) return;
     event.preventDefault();
     const carried = new DataTransfer();

@@ -1,0 +1,21 @@
+"""Why does it misread digits on paper? A photograph, and the steps that make of it what the network sees."""
+
+import numpy as np
+import torch
+
+from attention_core.attention.wording import percent
+from attention_core.data.drawing import prepare
+from pages.pixels.first_screen import NAME, PLAIN
+from ui.digits import read_image
+from ui.handwriting import PaperExperiment
+
+
+def _read_digit(picture: np.ndarray) -> str:
+    reading = read_image(PLAIN, torch.from_numpy(picture))
+    return f"{reading.digit} ({percent(reading.confidence)})"
+
+
+EXPERIMENT = PaperExperiment(NAME, PLAIN, "4", (200, 200), lambda canvas: prepare(canvas).image, _read_digit)
+draw_input = EXPERIMENT.draw_input
+answer = EXPERIMENT.answer
+draw = EXPERIMENT.draw

@@ -1,0 +1,72 @@
+"""A visitor's own picture: a file, pasted, or from the camera; nothing of it is kept on the server's disk."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit.typing import UploadedFile
+
+from attention_core.bounds.limits import JPEG_PIXELS, PICTURE_BYTES, PICTURE_PIXELS
+from attention_core.hub.pictures import read_picture
+from ui.component import component
+from ui.labels import error_markdown
+from ui.state import Field, widget_value
+
+HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc", b"ftypmsf1")
+TYPES = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
+PRIVACY = "It stays in memory while you are here; no link holds it."
+_paste = component("paste")
+
+
+class PictureUpload:
+    """What takes a picture of the visitor's own.
+
+    Args:
+        page: the page's name.
+        key: begins the keys of its widgets.
+        on_picture: is called with the picture, a PNG of bounded size.
+    """
+
+    def __init__(self, page: str, key: str, on_picture: Callable[[bytes], object]) -> None:
+        self._key, self._on_picture = key, on_picture
+        self._fault = Field(page, f"{key}_fault", "")
+        self._has_camera = Field(page, f"{key}_has_camera", False)
+
+    def draw(self, hint: str = "") -> None:
+        """Draw what takes a picture, and why the last file was not read."""
+        with st.popover("Your own photograph", icon=":material/add_a_photo:", key=f"{self._key}_own"):
+            self._draw_uploader()
+            if self._has_camera.value:
+                self._draw_source(st.camera_input, "Point it at your desk", "camera")
+            else:
+                icon, on_click = ":material/photo_camera:", self._has_camera.set
+                st.button("Use the camera", f"{self._key}_use_camera", icon=icon, on_click=on_click, args=(True,))
+                st.caption("The browser then asks you; it needs HTTPS or this very machine.")
+            st.caption(f"{PRIVACY} {hint}".strip())
+        if self._fault.value:
+            st.error(error_markdown(self._fault.value), icon=":material/error:")
+
+    def _draw_uploader(self) -> None:
+        pixels = f"{PICTURE_PIXELS.millions} million pixels"
+        if JPEG_PIXELS.maximum > PICTURE_PIXELS.maximum:
+            pixels += f", {JPEG_PIXELS.millions} in a JPEG"
+        bounds = f"At most {PICTURE_BYTES.millions} MB and {pixels}."
+        limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions, "help": bounds}
+        self._draw_source(st.file_uploader, "JPEG, PNG or WebP: choose, drop or paste it", "upload", **limits)
+        _paste(key=f"{self._key}_paste", data={"uploader": f"{self._key}_upload"})
+
+    def _draw_source(self, widget: Callable[..., Any], label: str, name: str, **limits: Any) -> None:
+        key = f"{self._key}_{name}"
+        widget(label, key=key, on_change=self._on_file, args=(key,), **limits)
+
+    def _on_file(self, key: str) -> None:
+        file, self._fault.value = widget_value(key), ""
+        if not isinstance(file, UploadedFile):
+            return
+        content = file.getvalue()
+        try:
+            if content[4:12] in HEIC:
+                raise ValueError("This is a HEIC photograph, which is not read here: export it as JPEG.")
+            self._on_picture(read_picture(content))
+        except ValueError as error:
+            self._fault.value = f"{error} The photograph before it stays."
