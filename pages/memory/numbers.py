@@ -50,7 +50,7 @@ def draw_numbers(text: str) -> None:
                 read = [index <= current if is_forward else index >= current for index in range(len(memory))]
                 chart = over_time(memory, direction, RAMP, title=title, read=read, present=current, size=CHART_SIZE)
                 key = f"memory_{label}_states_{direction}"
-                draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
+                draw_chart(chart, width="content", key=key, alt=label)
     for label in memories if formulas.open else ():
         formulas.latex(influence.FORMULAS[label])
         formulas.code(influence.CODE[label])
@@ -60,7 +60,7 @@ def _describe_update(memory: influence.MemoryOverview, direction: str, step: int
     share = memory.retained_share(direction, step)
     action = "writes the whole state anew" if share is None else f"keeps **{percent(share)}** of the state"
     if step == {"forward": 0, "backward": len(memory) - 1}[direction]:
-        action = "comes first, there is no state to keep yet"
+        action = "no state to keep yet"
     return f"{direction.capitalize()}s, {literal(memory.labels[step], 20)}: {action}."
 
 

@@ -7,7 +7,6 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.wording import format_count
 from attention_core.data.language_pieces import NAME as CAUSAL
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelKind
@@ -113,15 +112,10 @@ def draw_input() -> dict[str, list[Leaning]]:
 
 
 def answer(leanings: dict[str, list[Leaning]]) -> str:
-    """Say what the word in the sentence is nearest to, read both ways and forwards, and how often that is right."""
+    """Say what the word in the sentence is nearest to, read both ways and forwards."""
     bidirectional, causal = list(leanings)[-1], LLAMA
     senses = [_sense_of(leanings[reading][0].value) for reading in (bidirectional, causal)]
-    right = [_n_right(leanings[reading], "after")[0] for reading in (bidirectional, causal)]
-    n = _n_right(leanings[causal], "after")[1]
-    return (
-        f"Here a {senses[0]} for {bidirectional}, and a {senses[1]} for {causal}. Where the clue comes after the word, "
-        f"they are right for {right[0]} and {right[1]} of {format_count(n, 'new sentences')}."
-    )
+    return f"Here a {senses[0]} for {bidirectional}, and a {senses[1]} for {causal}: it cannot see a clue that follows."
 
 
 def draw(leanings: dict[str, list[Leaning]]) -> None:
@@ -136,7 +130,7 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     }
     left, right = st.columns([1.5, 1], gap="large")
     with left:
-        alt = "How near the word is to a fruit or a firm"
+        alt = "Apple, from fruit to firm"
         draw_chart(leanings_chart(columns, list(leanings)), key="memory_apple", alt=alt)
     rows = [
         (reading, *(f"{n_right} of {n}" for n_right, n in (_n_right(numbers, clue) for clue in ("before", "after"))))
@@ -144,10 +138,7 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     ]
     with right:
         figures_table(("right, the clue stands", "before ●", "after ▲"), *rows)
-        note(
-            "Each mark is the word's vector in one sentence: its cosine with the line from six fruits to six firms. "
-            "The GRU knows little of firms."
-        )
+        note("Each mark is the word in a new sentence, on the line from six fruits to six firms.")
 
 
 def _n_right(leanings: list[Leaning], clue: str) -> tuple[int, int]:

@@ -48,7 +48,7 @@ def answer(differences: own_states.StateDifferences) -> str:
     """Say which word's state moves most."""
     index = int(differences.bidirectional.argmax())
     word, share = literal(differences.words[index], 24), percent(float(differences.bidirectional[index]))
-    return f"Read forwards, no. Read both ways, yes: between the two sentences the state of {word} moves by {share}."
+    return f"Read forwards, no. Read both ways, yes: the state of {word} moves by {share}."
 
 
 def draw(differences: own_states.StateDifferences) -> None:
@@ -57,9 +57,7 @@ def draw(differences: own_states.StateDifferences) -> None:
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
         st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
-    st.caption("Below each word: by how many per cent its state moves. A forecast may not read on:")
-    query = {"question": "time"}
-    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=query)
+    st.caption("Per cent by which each word's state differs.")
 
 
 def _shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:

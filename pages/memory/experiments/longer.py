@@ -28,4 +28,4 @@ def draw(text: str) -> None:
     marked = {group_of(figures.groups, n): format_count(n, "words") for n in lengths}
     chart = length_chart(figures, width=620, height=300, called=screen.LABELS, marked=marked)
     draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
-    note("Both networks learned for five passes. BLEU: 100 is a person's translation.")
+    note("BLEU after five passes of training.")

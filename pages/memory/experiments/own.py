@@ -23,14 +23,13 @@ from ui.state import Field, whole_number
 READER, STATE_ONLY = "language-recurrent", "language-recurrent-alone"
 NETWORKS = {"looks back": READER, "its state alone": STATE_ONLY}
 FIRST_PASSAGE = (
-    "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
-    "My uncle Gustav keeps a"
+    "My uncle John keeps a guitar. It was raining all day, so we stayed at home and played cards. My uncle John keeps a"
 )
 PASSAGE = Field(NAME, "passage", FIRST_PASSAGE, address="passage")
 PIECE = Field(NAME, "piece", -1, address="piece", parse=whole_number)
 EDITS = EditList(NAME)
 N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
-MIN_WEIGHT, MAX_STATES = 0.005, 3  # of the states that the answer names
+LIKELIEST, PIECES = "What comes next?", "How probable was each piece?"
 _foresee = cached_computation(on_cluster=True)(own_states.foresee)
 _after_piece = by_model(own_states.after_piece)
 
@@ -69,14 +68,13 @@ def draw_input() -> TextReading:
 
 
 def answer(reading: TextReading) -> str:
-    """Say of which earlier states the context is an average."""
+    """Say which earlier state weighs most in the context, an average of them."""
     row, names, position = _weights_row(reading), reading.names, reading.position
-    strongest = [int(index) for index in row.argsort()[::-1] if row[index] >= MIN_WEIGHT][:MAX_STATES]
-    states = " + ".join(
-        f"{percent(row[index])} of that after {literal(names[index])} ({format_count(position - index, 'pieces')} ago)"
-        for index in strongest
-    )
-    return f"Yes: its context is a weighted average of its own earlier states, {states or 'none yet'}."
+    key = int(row.argmax())
+    if not row[key]:
+        return "There is no earlier state yet."
+    distance = format_count(position - key, "pieces")
+    return f"Yes: {percent(row[key])} of its weight is on the state after {literal(names[key])}, {distance} ago."
 
 
 def draw(reading: TextReading) -> None:
@@ -84,20 +82,20 @@ def draw(reading: TextReading) -> None:
     text, probabilities, _, position = reading
     left, right = st.columns([1, 1.25], gap="large")
     with left:
-        section("What comes next?")
+        section(LIKELIEST)
         foreseen = {name: _after_piece(model, text, position) for name, model in NETWORKS.items()}
         likeliest = [(-shares).argsort()[:n] for shares, n in zip(foreseen.values(), (4, 3), strict=True)]
         pieces = list(dict.fromkeys(np.concatenate(likeliest).tolist()))
         labels = _visible_names([own_states.piece_label(piece) for piece in pieces])
         series = {name: shares[pieces].tolist() for name, shares in foreseen.items()}
         chart = probability_bars(series, labels, height=230)
-        draw_chart(chart, alt="The likeliest next pieces")
+        draw_chart(chart, alt=LIKELIEST)
     with right:
-        section("How probable was each piece?")
+        section(PIECES)
         series = {name: shares.tolist() for name, shares in zip(foreseen, probabilities, strict=True)}
         with st.container(key="memory_wide_pieces"):
             chart = probability_bars(series, _visible_names(text.labels[1:]), height=230, angle=-45)
-            draw_chart(chart, alt="Probability of each piece")
+            draw_chart(chart, alt=PIECES)
     with st.container(key="desk_memory_elsewhere"):
         _edit_weights(reading)
 

@@ -8,10 +8,9 @@ from attention_core.evaluate.variants import variants_of
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
 from ui.computed import card_or_empty, model_or_fault
-from ui.labels import note
 from ui.layout import figures_table
 
-SHIPPED = {"one vector of 384, trained longer": screen.WITHOUT, "attention, trained longer": screen.ATTENTIVE}
+SHIPPED = {"384": screen.WITHOUT, "attention instead": screen.ATTENTIVE}
 draw_input = screen.draw_sentence
 
 
@@ -21,7 +20,7 @@ def answer(text: str) -> str:
     if len(figures) < 2:
         return ""
     bleu, most_long = [figure["bleu"] for figure in figures], max(figure["bleu_long"] for figure in figures)
-    return f"Hardly: after two passes {min(bleu):.0f} to {max(bleu):.0f} BLEU, long sentences at most {most_long:.0f}."
+    return f"Hardly: {min(bleu):.0f} to {max(bleu):.0f} BLEU, of long sentences at most {most_long:.0f}."
 
 
 def _cards_by_width() -> dict[int, dict[str, Any]]:
@@ -36,19 +35,14 @@ def _translate(text: str, name: str) -> str:
 
 def draw(text: str) -> None:
     """Draw the BLEU of vectors of several widths, and what the two networks that come along make of the sentence."""
-    figures_table(
-        ("the decoder gets", "says in French"),
-        *((label, _translate(text, name)) for label, name in SHIPPED.items()),
-        ends_in_french=True,
-    )
-    measured = {f"one vector of {width:,}": card for width, card in _cards_by_width().items()}
+    measured = [(f"{width:,}", card, "") for width, card in _cards_by_width().items()]
     if len(measured) < 2:
         st.info("The figures of wider vectors are not there.")
-        return
-    measured |= {label: card for label, name in SHIPPED.items() if (card := card_or_empty(name))}
+    shipped = [(label, card_or_empty(name), _translate(text, name)) for label, name in SHIPPED.items()]
     figures = [
-        (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
-        for label, card in measured.items()
+        (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}", french)
+        for label, card, french in [*measured, *shipped]
+        if card
     ]
-    figures_table(("the decoder gets", "passes", "BLEU", "12 words or more"), *figures)
-    note("BLEU: 100 is a person's translation.")
+    header = "one vector of", "passes", "BLEU", "12 words or more", "your sentence"
+    figures_table(header, *figures, ends_in_french=True)
