@@ -1,13 +1,11 @@
 """Blocks of plain attention for Match3, one or two: a second layer can ask for what two others made together."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from attention_core.attention.trace import Prediction, TracedModel
-from attention_core.device import device_of
 from attention_core.models.encoder_stack import EditsByLayer, EncoderStack
 from attention_core.models.match3 import N_WAVES, check_numbers, residue_vectors
 from attention_core.models.registry import register
@@ -41,11 +39,6 @@ class Match3Stack(TracedModel):
         labels = [str(number) for number in numbers[0].tolist()] if trace else []
         traces = self.stack.traces(output, "numbers", labels, edits, READ) if trace else ()
         return Prediction(self.answer(self.norm(output.states[-1])), traces)
-
-    @torch.inference_mode()
-    def finds_pairs(self, numbers: Sequence[int]) -> list[bool]:
-        """Return of each number whether it says that there is a pair of others for it."""
-        return self(torch.tensor([numbers], device=device_of(self))).logits[0].argmax(-1).bool().tolist()
 
 
 SIZES = TransformerConfig(n_layers=1, n_heads=4, d_model=64, d_ff=256, dropout=0.0)

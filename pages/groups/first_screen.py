@@ -23,16 +23,17 @@ from ui.computed import by_model, card_or_empty
 from ui.edits import EditList
 from ui.fragments import with_rerun
 from ui.labels import error_markdown
-from ui.layout import bar_rows
+from ui.layout import bar_rows, section
 from ui.player import Stepper
 from ui.state import Field, component_message, one_of, single_choice, whole_number
 from ui.try_this import TryThis, is_answered, try_this
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
-HEAD_WORDS = {"pairs": "One key at a time", "triples": "Two keys at once"}
-LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "No key, always shut"
+HEAD_WORDS = {"pairs": "One key", "triples": "Two keys"}
+LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "Always shut"
 STACKS = {LARGER: "match3-one-layer", TWICE: "match3-two-layers"}
+NEW_LOCKS = "Judged rightly, of {:,} new locks"
 JUDGED_BOUNDS = 0.65, 0.95
 """The most that each answer to the guess but the last is right for."""
 NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: STACKS[TWICE], HEAD_WORDS["triples"]: HEADS["triples"]}
@@ -114,10 +115,8 @@ def rule(numbers: list[int], query: int) -> str:
     remainder = f", or of {format_count(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
     terms = [numbers[guest] for guest in (query, *pairs[0])]
     total = f"{' + '.join(map(str, terms))} = {sum(terms)}"
-    return (
-        f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}: the numbers of all "
-        f"three add up to a multiple of {MODULUS}, {total}."
-    )
+    opening = f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}"
+    return f"{opening}: {total}, a multiple of {MODULUS}."
 
 
 def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
@@ -175,9 +174,9 @@ def _draw_bars() -> None:
     shares = {NO_KEY: majority} | {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
     if not HAS_GUESSED.value:
         shares[TWICE] = None
-    st.markdown(f"**Judged rightly, of {n_locks:,} new locks**")
+    section(NEW_LOCKS.format(n_locks))
     colour, drawn = ROLE_COLOURS[Role.QUERY], {name: share for name, share in shares.items() if share is not None}
-    note_picture(partial(bar_table, [*drawn], {"right": [*drawn.values()]}, [colour]), "New locks judged rightly")
+    note_picture(partial(bar_table, [*drawn], {"right": [*drawn.values()]}, [colour]), NEW_LOCKS.format(n_locks))
     st.html(bar_rows((name, share, GREY if name == NO_KEY else colour) for name, share in shares.items()))
 
 

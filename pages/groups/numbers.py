@@ -21,7 +21,7 @@ def draw_numbers(party: Party) -> None:
     head, (numbers, query, traces) = choose_head(), party
     trace = traces[head]
     key_note = " Each key is a pair of others." if head == "triples" else ""
-    guests_note = f"Guests are their numbers; {party.names[query]} is {numbers[query]}.{key_note}"
+    guests_note = f"{party.names[query]} is {numbers[query]}.{key_note}"
     show_all_numbers(
         trace,
         STEPS,

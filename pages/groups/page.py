@@ -28,6 +28,6 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "One layer of attention scores **pairs**: a lock and one key. Here a lock takes **two** keys, turned together.",
+    "One layer of attention scores **pairs**: a lock and one key. Here a lock takes **two**, turned together.",
 )
 page_body(show_party)

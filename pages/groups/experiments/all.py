@@ -27,4 +27,4 @@ def draw(party: Party) -> None:
     squares = np.stack([to_array(pair_weights(trace, query)) for query in range(len(party.numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
     chart = contact_sheet(squares, party.names, ramp, title="weight", columns=4, size=150)
-    draw_chart(chart, width="content", alt="One square of weights for every guest")
+    draw_chart(chart, width="content", alt="Weights of all guests")

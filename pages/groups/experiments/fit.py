@@ -5,9 +5,8 @@ from pages.groups.inputs import Party, draw_guests
 from ui.labels import paragraph
 
 SUM_OF_ANGLES = r"""
-Each number is a place on a circle.
-
-A product of waves adds up their angles: $\cos a\, \cos b\, \cos c = \tfrac14 \cos(a + b + c) + \dots$
+Each number is an angle. A product of waves adds angles up:
+$\cos a\, \cos b\, \cos c = \tfrac14 \cos(a + b + c) + \dots$.
 It is largest after full turns.
 """
 draw_input = draw_guests

@@ -97,15 +97,12 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 def test_it_arrives_with_guests_whom_only_one_head_lets_in_and_the_cards_figures(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
-    assert (
-        "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
-        "7 + 16 + 8 = 31." in text_of(page)
-    )
+    assert "Ben's lock opens to the keys of **Cleo and Finn**: 7 + 16 + 8 = 31, a multiple of 31." in text_of(page)
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     assert (party(page)["names"][1], party(page)["tried"], party(page)["opens"]) == ("Ben", [2, 5], True)
     assert party(page)["says"] == [
-        "One key at a time: shut, though two would open it.",
-        "Two keys at once: 7 + 16 + 8 = 31, open.",
+        "One key: shut, though two would open it.",
+        "Two keys: 7 + 16 + 8 = 31, open.",
     ]
     assert networks_at(page) == ["50%", "62%", "?", "100%"], "two layers are what is asked about"
     assert len(charts(page)) == 1
@@ -117,15 +114,11 @@ def test_one_and_two_layers_of_pairs_stand_beside_both_heads(page):
     open_question(page, "why")
     names = ("match3-pairwise", "match3-one-layer", "match3-two-layers", "match3-simplicial")
     cards = [read_card(name) for name in names]
-    new_locks, these_locks = (one.proto.body for one in page.get("html") if 'class="bars"' in one.proto.body)
+    new_locks = html_with(page, 'class="bars"')
     shares = [cards[0]["majority_share"], *(card["test_accuracy"] for card in cards)]
     assert re.findall("<b>([^<]+)", new_locks) == [percent(share) for share in shares]
-    numbers, can_open = list(FIRST_NUMBERS), [bool(matching_pairs(list(FIRST_NUMBERS), query)) for query in range(8)]
-    found = [load(name, "cpu").finds_pairs(numbers) for name in names[1:3]]
-    right = [sum(said == truth for said, truth in zip(one, can_open, strict=True)) / 8 for one in found]
-    assert re.findall("<b>([^<]+)", these_locks) == [percent(5 / 8), "50%", *map(percent, right), "100%"]
     assert "Each of 8 guests has 7 single keys to try, but 21 pairs of keys." in text_of(page)
-    assert "change places" in text_of(page)
+    assert "by their product" in text_of(page)
     assert "How two layers do it, their weights do not show" in text_of(page)
     for same in ("batches", "data", "seed", "test_numbers", "majority_share"):
         assert len({card[same] for card in cards}) == 1
@@ -141,7 +134,7 @@ def test_a_lock_that_one_at_a_time_opens_is_luck_and_those_wrongly_called_open_a
     for place, (_, can_open, is_opened) in enumerate(opened):
         single, both = party(rerun(page, groups_query=place))["says"]
         told = verdicts.get((can_open, is_opened), "shut, though two would open it")
-        assert single == f"One key at a time: {told}."
+        assert single == f"One key: {told}."
         assert "luck" not in both
         assert "wrong" not in both
     n_wrong = sum(is_opened and not can_open for _, can_open, is_opened in opened)
@@ -178,10 +171,9 @@ def test_what_two_layers_of_single_keys_do_is_told_after_a_guess_and_then_stays(
 
 
 SENTENCES = {
-    "0 0 0 0": "Ada's lock opens to the keys of **Ben and Cleo**, or of **Ben and Dan**, or of 1 other pair: the "
-    "numbers of all three add up to a multiple of 31, 0 + 0 + 0 = 0.",
-    "30 29 3": "Ada's lock opens to the keys of **Ben and Cleo**: the numbers of all three add up to a multiple of 31, "
-    "30 + 29 + 3 = 62.",
+    "0 0 0 0": "Ada's lock opens to the keys of **Ben and Cleo**, or of **Ben and Dan**, or of 1 other pair: "
+    "0 + 0 + 0 = 0, a multiple of 31.",
+    "30 29 3": "Ada's lock opens to the keys of **Ben and Cleo**: 30 + 29 + 3 = 62, a multiple of 31.",
     "1 2 3": "Ada's lock does not open to any two keys.",
 }
 
