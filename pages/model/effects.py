@@ -119,7 +119,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
     try:
         word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
-            return PatchedHeads(run, "Each head is taken over from it, one at a time.")
+            return PatchedHeads(run, "Each head is taken over from a second sentence, one at a time.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
         question = word, rival, position
