@@ -162,7 +162,7 @@ def draw_question(drawing: PadScene, examples: DeltaGenerator | None = None) -> 
         max_chars=QUESTION_BOX_LETTERS.maximum,
         on_change=GLIMPSE.restore_default,
         label_visibility="collapsed",
-        placeholder="what colour is the 7?",
+        placeholder="Your question, in English",
     )
     try:
         reading = questions.read_question(QUESTION.value)

@@ -35,8 +35,7 @@ def draw_numbers(drawing: PadScene, question: Question, answer: SceneAnswer) -> 
     def draw_glimpse(_: Step) -> None:
         map_column, words_column = st.columns([1, 1.1], vertical_alignment="center")
         with map_column:
-            alt = "The drawing with this look's map"
-            draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", alt, size=104)
+            draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", names[number], size=104)
         with words_column:
             st.html(f"<p style='margin:0'>{shaded_words(answer.words[number])}</p>")
             if np.allclose(weights, weights[0]):

@@ -45,7 +45,7 @@ def draw_question_scene(
     looks = shown.looks[:n_looks]
     for number, look in enumerate(looks, 1):
         weights = to_array(look.weights()[0, :-1]).reshape(look.story.key_axis.picture_grid)
-        note_picture(partial(overlay, canvas, weights), f"Look {number}, over the drawing")
+        note_picture(partial(overlay, canvas, weights), f"Look {number}")
     data = question_scene_data(shown, answers.equal, n_looks, picture_address(image_png(canvas)))
     data |= state | {"pad": NAME, "covered": is_guessing(NAME)}
     if is_changed:

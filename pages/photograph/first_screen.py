@@ -39,7 +39,7 @@ THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "win
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
 NOTE = "Each tile is a piece of where it looks, and stands for 1,280 numbers; a region has seen far beyond its edges."
-KNOWS = "The network knows a thousand things, over a hundred of them dogs; no faces, people, hands, trees or letters."
+KNOWS = "The network knows a thousand things; no people, faces, trees or letters."
 
 
 def draw_question() -> None:
@@ -50,7 +50,7 @@ def draw_question() -> None:
         max_chars=QUERY_LETTERS.maximum,
         on_change=REGION.reset,
         label_visibility="collapsed",
-        placeholder="what do you look for?",
+        placeholder="A word, in English",
     )
     with st.container(horizontal=True, gap="xsmall", key="photograph_examples"):
         for number, text in enumerate(example_texts()):
@@ -97,7 +97,7 @@ def draw_scene(learned: PhotoReading, edited: PhotoReading) -> None:
     value, grid = asked.VALUE.value, edited.photo.grid
     pixels = pixels_of(edited)
     weights = to_array(edited.trace.weights()[0])
-    note_picture(partial(overlay, pixels, weights.reshape(grid)), "Where it looks, over the photograph")
+    note_picture(partial(overlay, pixels, weights.reshape(grid)), "Where it looks")
     answer, equal = _answers(edited)
     label = edited.query.label if edited.query.nearest else "this region"
     data = picture_scene_data([edited.trace], picture_address(image_png(pixels)), [[(label, 1.0)]], answer)
@@ -199,7 +199,7 @@ def draw_settings() -> None:
             st.select_slider, "How choosy", range(len(labels)), format_func=labels.__getitem__, **hidden
         )
         grids = {side: f"{side // CELL} × {side // CELL}" for side in asked.photos.SIDES}
-        single_choice("Regions along the shorter side", asked.SIDE, grids, **hidden)
+        single_choice("Regions, shorter side", asked.SIDE, grids, **hidden)
 
 
 def draw_controls(reading: PhotoReading) -> None:
@@ -208,8 +208,8 @@ def draw_controls(reading: PhotoReading) -> None:
     n_absent = round(held.absent_called * (len(photo_names()) - 1))
     figures = (
         (percent(held.control), f"{name}, asked for anything else"),
-        (percent(held.trained), f"{name}, with equal weights and shrunk as in training"),
-        (f"{n_absent} of 999", "other things would be found here, too"),
+        (percent(held.trained), f"{name}, all regions equal, shrunk as in training"),
+        (f"{n_absent} of 999", "other things found here, too"),
     )
     with st.container(key="desk_photograph_controls"):
         entries = "".join(f"<div><b>{html.escape(n)}</b>{html.escape(text)}</div>" for n, text in figures)

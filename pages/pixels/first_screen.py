@@ -83,7 +83,7 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = "Each of 784 pixels takes ink from all: by weights of its own a digit comes through, by equal ones none."
+CLAIM = "Each pixel takes ink from all 784: its own weights let a digit through, equal ones none."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)
@@ -242,7 +242,7 @@ def pad_heading() -> str:
     if MAP.value != SINGLE_QUERY:
         return "Draw: its colours show where pixels look"
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    return f"Draw your own, or click a pixel: {colours} which others it reads"
+    return f"Draw, or click a pixel: {colours} what it reads"
 
 
 def equal_weight() -> str:
@@ -270,7 +270,7 @@ def worth_text() -> str:
         return f"Of 10,000 new digits it reads {learned:.0%}."
     figures = f"{learned:.0%}; with every weight {equal_weight()} {equal:.0%}"
     if equal_from_start and LAYER.value == PLAIN:
-        figures += f", and {equal_from_start:.0%} if it is trained so from the start"
+        figures += f", trained so from the start {equal_from_start:.0%}"
     return f"Of 10,000 new digits it reads {figures}."
 
 

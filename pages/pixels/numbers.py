@@ -17,7 +17,7 @@ def draw_numbers(reading: screen.Reading) -> None:
     def draw_query(_: Step) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
-            ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
+            ink, alt = reading.drawing.image, "The drawing; click a pixel to let it ask"
             layers, key, pick = [image_png(inked(ink))], "pixels_pick", screen.QUERY.set
             draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=pick)
         with hint:

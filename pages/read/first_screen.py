@@ -49,7 +49,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     reading, canvas = changed.reading, changed.drawing.canvas
     trace, labels, n_looks = reading.trace, labels_of(reading), len(reading.probabilities)
     weights = to_array(trace.weights()).reshape(-1, *trace.story.key_axis.picture_grid)
-    note_picture(partial(overlay_strip, canvas, weights, labels), "Each look, over the drawing")
+    note_picture(partial(overlay_strip, canvas, weights, labels), "Every look")
     start = changed.drawing.reading.states[changed.after]
     uniform = read_again(MODEL, changed.drawing.picture, start=start, edits=(Uniform(),))
     before = changed.drawing.labels[: changed.after][-1:]

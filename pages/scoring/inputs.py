@@ -63,5 +63,5 @@ def draw_input() -> Comparison:
 
 def _export(traces: Mapping[str, AttentionTrace]) -> None:
     """Offer the numbers of all functions as a table, and those of the chosen one in every form."""
-    download_table("Scores and weights of all", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
+    download_table("All eight scores", lambda: comparison_frame(traces), f"{NAME}-scores.csv", "scoring_csv")
     export_bar(traces[SCORE.value], NAME, query=0, subject=SCORE.value)

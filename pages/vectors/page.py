@@ -22,5 +22,5 @@ def workbench() -> None:
     bench.draw_pairs(can_cover=True)
 
 
-page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which of them change.")
+page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which change.")
 page_body(workbench)

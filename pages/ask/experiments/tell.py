@@ -27,7 +27,7 @@ from ui.state import Field, single_choice, slugs
 
 CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
 END = "end"
-ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
+ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "learning along"}
 ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
 MAX_NAMED, LEAST_RIVAL = 3, 0.01
 describe_scene = by_model(SceneCaption.explain)
@@ -47,7 +47,7 @@ def draw_input() -> DescribedScene:
     pad_column, beside = columns_beside_pad()
     with pad_column:
         drawing, _ = scene_pad()
-        captioner = single_choice("The part that sees", ENCODER, ENCODERS)
+        captioner = single_choice("Its eyes", ENCODER, ENCODERS)
     return DescribedScene(drawing, describe_scene(captioner, drawing.picture), captioner, beside)
 
 
@@ -88,8 +88,7 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
     """Draw one look over the drawing, and what is said after it."""
     trace = scene.caption.trace
     weights, grid = to_array(trace.weights(0, [index])[0]), trace.story.key_axis.picture_grid
-    alt = "This look, over the drawing"
-    draw_map(weights[:-1].reshape(grid), scene.drawing.canvas, "ask_told", alt, size=260)
+    draw_map(weights[:-1].reshape(grid), scene.drawing.canvas, "ask_told", "This look", size=260)
     draw_empty_weight(trace, index)
     if label.startswith("glance"):
         st.markdown("**A first glance**, before any word.")
@@ -106,7 +105,7 @@ def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: 
     grid = caption.trace.story.key_axis.picture_grid
     maps = to_array(caption.trace.weights())[:, :-1].reshape(-1, *grid)
     shades = np.stack([weights / strongest_weight(weights.size, float(weights.max())) for weights in maps])
-    alt = f"All {len(labels)} looks, each under its word"
+    alt = f"All {len(labels)} looks"
     note_picture(partial(overlay_strip, canvas, shades, labels, size=80, columns=7, chosen=index), alt)
     ramp, drawing = glow_ramp(shades[0].size, float(shades.max())), picture_address(image_png(canvas))
     layers = [f"url({picture_address(map_png(shade, ramp, True, 0.75))}), url({drawing})" for shade in shades]
@@ -126,8 +125,8 @@ def _accuracy_note(captioner: str, n_digits: int) -> str:
     if accuracy is None:
         return ""
     return (
-        f"It tells {percent(accuracy)} of new drawings with {format_count(n_digits, 'digits')} right; with every "
-        f"weight equal {percent(card['with_uniform_attention'])} of those with three at most."
+        f"It tells {percent(accuracy)} of new drawings with {format_count(n_digits, 'digits')} right, with every "
+        f"weight equal {percent(card['with_uniform_attention'])} of those with up to three."
     )
 
 
@@ -137,7 +136,4 @@ def _training_note() -> str:
     if not all(cards):
         return ""
     beforehand, together = (percent(card["test_drawings"]["accuracy"]) for card in cards)
-    return (
-        f"Trained equally long, eyes trained beforehand tell {beforehand} of new drawings right, eyes that learn along "
-        f"{together}."
-    )
+    return f"Trained equally long, eyes trained beforehand tell {beforehand} right, eyes learning along {together}."

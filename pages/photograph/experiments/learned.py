@@ -103,16 +103,13 @@ def answer(reading: MaskReading) -> str:
     """Say what is read with the learned weights, and with equal ones."""
     learned, equal = reading.probabilities.argmax(1)
     still = "still " * bool(equal == learned)
-    return (
-        f"No word asks here: **one query was learned**, to find a digit. It reads **{learned}**; with every weight "
-        f"equal, {still}**{equal}**."
-    )
+    return f"Then no word asks: **one learned query** reads **{learned}**, with every weight equal {still}**{equal}**."
 
 
 def draw(reading: MaskReading) -> None:
     """Draw the mask over the drawing, beside equal weights, and all the numbers."""
     with reading.beside:
-        titles, high = ("The learned mask", "A mask of equal weights"), float(reading.masks[0].max())
+        titles, high = ("The learned mask", "An equal mask"), float(reading.masks[0].max())
         for index, column in enumerate(st.columns(2, gap="medium")):
             with column:
                 name = f"photograph_mask_{index}"

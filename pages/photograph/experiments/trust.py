@@ -36,7 +36,7 @@ def draw_input() -> dict[str, Any]:
         shares = to_array(ask_all(MODEL, see(MODEL, content_of_photo(), SIDE.value), temperature()).attended)
         rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
         names = ", ".join(f"{photo_names()[row]} ({percent(float(shares[row]))})" for row in rows)
-        st.markdown(f"**Asked by its exact name**, each of these is found here, there or not: {names or 'nothing'}.")
+        st.markdown(f"**Asked by exact name**, it finds these, there or not: {names or 'nothing'}.")
     return card_or_empty(MODEL)
 
 
@@ -48,8 +48,8 @@ def answer(card: dict[str, Any]) -> str:
     inside = round(n * means["peak_inside"])
     absent = f"{1000 * means['absent_called']:.0f}"
     return (
-        f"It looks at the right place **{inside} of {n}** times, but finds **{absent}** of a thousand things that are "
-        "not there, too; the **best score** is a hint, no proof."
+        f"It looks at the right place **{inside} of {n}** times, but also finds **{absent}** of a thousand absent "
+        "things; the **best score** is a hint, no proof."
     )
 
 
@@ -60,19 +60,15 @@ def draw(card: dict[str, Any]) -> None:
     left, right = (st.container(), st.container()) if LECTURE.value else st.columns([1.15, 1], gap="large")
     means = card["photographs"]["temperature_1"]
     with left, st.container(key="photograph_means"):
-        heading, shares = "How sure it is, on average", [means[key] for key in MEANS]
+        heading, shares = "Mean probability", [means[key] for key in MEANS]
         section(heading, Role.OUTPUT)
         note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), heading)
         st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(MEANS.values(), shares, strict=True)))
-        in_boxes, of_picture = (percent(means[key]) for key in ("weight_inside", "area_of_boxes"))
         of_picture, in_boxes = (percent(means[key]) for key in ("area_of_boxes", "weight_inside"))
-        st.markdown(
-            f"The box around what was asked for is **{of_picture}** of the photograph, and gets **{in_boxes}** of the "
-            "weight."
-        )
+        st.markdown(f"The right place is **{of_picture}** of the photograph, and gets **{in_boxes}** of the weight.")
         areas = card["faithfulness"]["area_of_deletion"]
         remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
-        st.markdown(f"As regions turn grey one by one, the name keeps on average {remains}.")
+        st.markdown(f"As regions turn grey, the name keeps on average {remains}.")
         with st.container(key="desk_photograph_boxes"):
             note("Twenty photographs, 24 things in boxes that we drew.")
     with right, st.container(key="desk_photograph_each"):
@@ -80,4 +76,4 @@ def draw(card: dict[str, Any]) -> None:
         labels = [f"{row['photograph']}: {row['class']}" for row in questions]
         sure = [100 * row["attended"] for row in questions]
         chart = bars(sure, labels, title="asked for it, %", colour=SERIES[0], height=CHART_HEIGHT)
-        draw_chart(chart, key="photograph_each", alt="How sure it is of each thing")
+        draw_chart(chart, key="photograph_each", alt="Probability of each thing")

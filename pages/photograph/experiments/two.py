@@ -73,4 +73,4 @@ def draw(two: TwoTexts) -> None:
             about = f"Where {text} looks"
             options: Any = {"size": SIDE, "axis": "regions", "tooltip": "weight {}%", "smooth": True}
             draw_layers(layers, 100 * weights, key, about, **options)
-    note("A network that writes a caption looks so, word by word; none here does.")
+    note("Networks that write captions look so, word by word.")

@@ -70,8 +70,8 @@ def draw(ink: ErasedInk) -> None:
     trial_text = f"Reads **{learned.digit}** in {ink.n_agreeing} of {N_DRAWS} draws."
     cases = (
         ("As drawn", ink.reading.image, learned, _describe_reading(learned, learned)),
-        (f"Without these {ink.n}", *ink.erased, _describe_reading(ink.erased[1], learned)),
-        (f"Without {ink.n} at random", *ink.trial, trial_text),
+        (f"{ink.n} erased", *ink.erased, _describe_reading(ink.erased[1], learned)),
+        (f"{ink.n} at random", *ink.trial, trial_text),
     )
     for column, case in zip(ink.beside.columns(3, gap="medium"), cases, strict=True):
         with column:

@@ -22,8 +22,8 @@ def answer(pad: ReadPad) -> str:
     """Say how much of X can be read back from V."""
     value = _readouts(pad)["V"]
     return (
-        f"**{'Yes' if value.token > CLOSE_R2 else 'No'}**: {percent(value.token)} of a pixel's vector X can be read "
-        f"back from V. At best, {value.width} numbers would give {percent(value.best)}."
+        f"**{'Yes' if value.token > CLOSE_R2 else 'No'}**: V gives back {percent(value.token)} of a pixel's vector X; "
+        f"at best, {value.width} numbers would give {percent(value.best)}."
     )
 
 

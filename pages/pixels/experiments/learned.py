@@ -49,8 +49,8 @@ def draw_input() -> Training:
             stop_run()
         moments = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
         MOMENT.clamp_to_options(moments, moments[-1])
-        labels = {moment: f"batch {int(snapshots[f'{moment}.step']):,}" for moment in moments}
-        chosen = MOMENT.widget(st.select_slider, "Moment of the training", moments, format_func=labels.__getitem__)
+        labels = {moment: f"{int(snapshots[f'{moment}.step']):,}" for moment in moments}
+        chosen = MOMENT.widget(st.select_slider, "Batch of the training", moments, format_func=labels.__getitem__)
     first, present, last = (_at_moment(name, snapshots, moment, image) for moment in (moments[0], chosen, moments[-1]))
     sources = "" if name == screen.INK_ONLY else _describe_score_sources(name, snapshots, moments[-1], image)
     return Training(reading, (first, present, last), sources, beside)
@@ -67,10 +67,10 @@ def answer(training: Training) -> str:
 def draw(training: Training) -> None:
     """Draw what all ink takes from, before the training and at the moment."""
     image = training.reading.image
-    titles = "Before training, at random", "At this moment"
+    titles = "Where ink looks before training", "Where ink looks at this moment"
     for column, title, trace in zip(training.beside.columns(2, gap="large"), titles, training.traces[:2], strict=True):
         with column:
-            st.markdown(f"**{title}**: where ink looks")
+            st.markdown(title)
             received = to_array(screen.attention_received(trace, image))
             chart = screen.map_chart(trace, received, training.reading.drawing.image, size=280)
             draw_chart(chart, width="content", alt=title)

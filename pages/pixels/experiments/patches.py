@@ -50,12 +50,13 @@ def draw(read: ReadPatches) -> None:
     """Draw the attention of the class token through all layers, and in one of them by head."""
     rollout_column, head_column = read.beside.columns([1, 1.8], gap="large")
     with rollout_column:
-        paragraph("**Through all layers** (rollout)")
+        title = "Through all layers (rollout)"
+        paragraph(title)
         chart = overlay(read.ink, read.patches.rolled, size=224)
-        draw_chart(chart, width="content", alt="Patches through all layers")
+        draw_chart(chart, width="content", alt=title)
     with head_column:
         layer = PATCH_LAYER.widget(st.slider, "Layer", 1, len(read.patches.maps))
         maps = read.patches.maps[layer - 1]
         labels = [f"head {head + 1}" for head in range(len(maps))]
         sheet = overlay_strip(read.ink, maps, labels, size=150, columns=3)
-        draw_chart(sheet, width="content", alt=f"Patches in layer {layer}, by head")
+        draw_chart(sheet, width="content", alt=f"Layer {layer}, by head")

@@ -35,8 +35,8 @@ def answer(cards: dict[str, Any]) -> str:
     )
     verdict = compare_accuracies(f"{control / 100}", f"{attention / 100}", are_errors=True)
     return (
-        f"Of 10,000 test digits *ink and position* misreads {attention:.0f} on average; its fair control, A = I "
-        f"with almost as many parameters, is {verdict}: {control:.0f}."
+        f"Of 10,000 test digits attention misreads {attention:.0f} on average; the fair control, A = I, is "
+        f"{verdict}: {control:.0f}."
     )
 
 

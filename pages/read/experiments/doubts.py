@@ -12,5 +12,5 @@ def draw_input() -> QuestionedMap:
     """Draw the number; return what becomes of the answer as regions go."""
     drawing = draw_number().drawing
     over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
-    erased = "blocks of nine regions", subjects.reading_subject, drawing.picture
+    erased = "nine-region blocks", subjects.reading_subject, drawing.picture
     return question_map(NAME, MODEL, *erased, over=over)

@@ -44,7 +44,7 @@ def draw(present: PresentLook) -> None:
     with bars_column:
         section(f"Look {present.look + 1} says", Role.OUTPUT)
         shares = present.drawing.reading.probabilities[present.look].tolist()
-        note_picture(partial(bar_table, CLASSES, {"probability": shares}, SERIES), "What the chosen look says")
+        note_picture(partial(bar_table, CLASSES, {"probability": shares}, SERIES), f"Look {present.look + 1} says")
         best = sorted(zip(CLASSES, shares, strict=True), key=lambda line: -line[1])[:5]
         st.html(bar_rows((*line, SERIES[0]) for line in best))
 

@@ -34,13 +34,13 @@ def draw(present: PresentLook) -> None:
     map_column, bars_column = st.columns(COLUMNS, gap="large")
     with map_column:
         draw_present_map(present, "read_regions", "; click a region", chosen=region, on_choose=REGION.set)
-        st.caption("Click another spot. The network is not shown its own answers.")
+        st.caption("Click another spot. It never sees its own answers.")
     with bars_column:
-        section(f"Row {row + 1}, column {column + 1}: its score (and weight)", Role.SCORES)
+        section(f"Row {row + 1}, column {column + 1}: score (and weight)", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         labels = [f"{number}: {label}" for number, label in enumerate(present.drawing.labels, 1)]
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
-        title, colour = "Its score at every look", ROLE_COLOURS[Role.SCORES]
+        title, colour = "Scores at every look", ROLE_COLOURS[Role.SCORES]
         number_bars(
             "read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=present.look
         )

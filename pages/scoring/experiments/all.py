@@ -23,7 +23,7 @@ def answer(compared: Comparison) -> str:
             by_key[favourite].append(f"{name} ({percent(weight)})")
     clauses = [f"**{key_name(favourite)}**: {', '.join(names)}" for favourite, names in sorted(by_key.items())]
     if undecided:
-        clauses.append(f"nobody in particular: {', '.join(undecided)}")
+        clauses.append(f"none: {', '.join(undecided)}")
     nearest = key_name(measures.nearest_key(compared.query, compared.key))
     return f"Largest weight to {'; '.join(clauses)}. Nearest to q is **{nearest}**."
 

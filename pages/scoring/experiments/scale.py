@@ -49,10 +49,10 @@ def draw(weights: RandomWeights) -> None:
     """Draw the weights, and variance and gradient over the width."""
     weights_column, *chart_columns = st.columns([1.15, 1, 1], gap="medium")
     chart = weights_chart(*(rows.sort(descending=True).values.mean(0).tolist() for rows in weights))
-    draw_chart(chart, key="scoring_row", alt="Mean weights of eight random keys", container=weights_column)
+    draw_chart(chart, key="scoring_row", alt="Mean weights of random keys", container=weights_column)
     for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
-        alt = f"{title} over dₖ, divided or not"
-        draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt, container=column)
+        chart = scale_chart(_measured(), field, title)
+        draw_chart(chart, key=f"scoring_{field}", alt=f"{title} over dₖ", container=column)
 
 
 @cached_computation(spinner="Drawing random vectors")

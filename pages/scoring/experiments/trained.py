@@ -31,7 +31,7 @@ def draw_input() -> tuple[Runs, Runs]:
 def answer(pair: tuple[Runs, Runs]) -> str:
     """Say what the division is worth."""
     if not pair[0]:
-        return "Of six keys one is the query itself, turned by 90°, with noise: train, and see which finds it."
+        return "One of six keys is the query, turned by 90°, with noise: train, and see which finds it."
     plain, scaled = ({run.setup.d: run.accuracy for run in runs} for runs in pair)
     return worth_of_dividing(plain, scaled, RATE.value)
 

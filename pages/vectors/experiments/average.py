@@ -30,7 +30,7 @@ def answer(bench: Workbench) -> str:
     shares = " + ".join(
         f"{percent(weight)} {as_markdown(label)}" for weight, label in zip(weights, labels, strict=True)
     )
-    return f"No: {as_markdown(bench.label)} is handed {shares}, so it never leaves the {_name_hull(labels)}."
+    return f"No: {as_markdown(bench.label)} takes {shares}, an **average** that never leaves the {_name_hull(labels)}."
 
 
 def _name_hull(labels: Sequence[str]) -> str:
@@ -47,14 +47,12 @@ def draw(bench: Workbench) -> None:
         picture, shares = st.columns(2, gap="large", vertical_alignment="center")
         labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
         chart = hull_chart(values, context, weights, labels, queries, bench.query)
-        draw_chart(chart, width="content", alt=f"Contexts inside the {_name_hull(labels)}", container=picture)
+        draw_chart(chart, width="content", alt="Values and contexts", container=picture)
         with shares:
             st.markdown(f"**{as_markdown(bench.label)}** takes:")
             colours = [ROLE_COLOURS[Role.WEIGHTS]] * len(labels)
             drawing = partial(bar_table, labels, {"weight": weights.tolist()}, colours[:1])
-            note_picture(drawing, f"What {bench.label} takes of each value")
+            note_picture(drawing, f"What {bench.label} takes")
             st.html(bar_rows(zip(labels, weights.tolist(), colours, strict=True)))
-            total = percent(float(weights.sum()))
-            st.markdown(f"None is below 0, together {total}: an **average**.")
             st.caption("Circles are values, diamonds contexts, lines weights.")
     bench.draw_pairs()

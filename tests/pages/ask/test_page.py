@@ -292,9 +292,9 @@ def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, t
     (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     words = text_of(open_question(page, "tell"))
-    assert "beforehand tell 81% of new drawings right" in words
+    assert "beforehand tell 81% right" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
-    assert f"learn along {percent(together)}" in words
+    assert f"learning along {percent(together)}" in words
 
 
 def test_a_network_that_learned_to_see_along_tells_the_drawing_with_maps_of_its_own(page):

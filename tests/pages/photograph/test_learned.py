@@ -34,11 +34,11 @@ def digits(*placed):
 
 
 def reads(page, digit: int) -> bool:
-    return f"It reads **{digit}**" in text_of(page)
+    return f"reads **{digit}**" in text_of(page)
 
 
 def test_a_learned_mask_finds_the_digit_in_clutter_and_equal_weights_do_not(page):
-    assert "It reads **4**; with every weight equal, **1**." in text_of(page)
+    assert "reads **4**, with every weight equal **1**." in text_of(page)
     assert "The learned mask reads</span> <b>4</b>" in html_of(page)
     mask = np.array(picture_numbers(page, f"{NAME}_mask_0")).reshape(15, 15)
     row, column = np.unravel_index(mask.argmax(), mask.shape)

@@ -282,7 +282,6 @@ def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
     assert "Ranges: trained with several seeds" in text_of(page)
     assert f"misreads {1e4 * attention:.0f} on average" in text_of(page)
     assert f"almost as good: {1e4 * control:.0f}." in text_of(page)
-    assert "with almost as many parameters" in text_of(page)
 
 
 def test_dot_and_blank_query_break_no_experiment(page):
@@ -350,7 +349,7 @@ def test_what_is_said_of_a_layer_is_what_its_cards_say(page, layer):
     equal = card.get("test_accuracy_with_uniform_attention")
     told = f"it reads {card['test_accuracy']:.0%}" + (f"; with every weight equal {equal:.0%}" if equal else ".")
     assert told in text_of(page)
-    from_start = f"and {begun['test_accuracy']:.0%} if it is trained so from the start."
+    from_start = f", trained so from the start {begun['test_accuracy']:.0%}."
     assert (from_start in text_of(page)) == (layer == "pixel-notes")
     if layer == "pixel-notes-product":
         assert "Every weight 0: reads" in re.sub(r"<[^>]+>", "", html_of(page))

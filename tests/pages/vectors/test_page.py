@@ -213,7 +213,7 @@ def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_t
     open_question(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
     assert "**x1** takes:" in text_of(page)
-    assert "No: x1 is handed 54% x1 + 5% x2 + 41% x3" in text_of(page)
+    assert "No: x1 takes 54% x1 + 5% x2 + 41% x3" in text_of(page)
     choose(open_question(page, "rules"), "number_input", "size_d_v", 3)
     choose(page, "number_input", "size_d_model", 4)
     held = page.session_state["vectors_cells"]
