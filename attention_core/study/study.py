@@ -242,6 +242,7 @@ class Study:
         metric: Metric,
         at: Site = "head_out",
         positions: Sequence[int] | None = None,
+        heads: Sequence[tuple[int, int]] | None = None,
         gradient: bool = True,
         measure: bool = True,
         progress: Callable[[float], Any] | None = None,
@@ -255,6 +256,7 @@ class Study:
                 clean one.
             at: as for ablate, and "pattern": a head has the clean run's weights, and its own values.
             positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
+            heads: (layer, head), of "head_out" and "pattern" those that are measured; None = all.
             gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
             measure: whether they are measured; else the values are the estimate, of two forwards and one backward. A
                 difference of logits is closer to linear than a probability.
@@ -266,7 +268,8 @@ class Study:
         goal, source, _ = self._states(self._runner(clean_inputs), at, metric)
         runner = self._runner(inputs, progress)
         before, current, slopes = self._states(runner, at, metric, gradient or not measure)
-        effect = self._exchanged(runner, at, metric, before, current, source, slopes, positions, measure)
+        only = heads if at in ("head_out", "pattern") else None
+        effect = self._exchanged(runner, at, metric, before, current, source, slopes, positions, measure, only)
         return replace(effect, goal=goal)
 
     def edges(self, clean: Input, corrupt: Input, *, metric: Metric) -> HeadEdges:

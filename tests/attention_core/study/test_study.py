@@ -77,6 +77,10 @@ def test_heads_are_ablated_and_patched_as_by_hooks(name):
     )
     assert_close(put.values, expected, atol=1e-5, rtol=0)
     assert put.goal == pytest.approx(zero.before, abs=1e-5)
+    of_two = study.patch(clean, corrupt, metric=metric, heads=[(0, 1), (1, 3)])
+    assert of_two.values.isnan().sum() == 6
+    assert_close(of_two.values[1, 3], put.values[1, 3])
+    assert_close(of_two.estimate, put.estimate)
     mean = study.ablate(clean, metric=metric, method="mean", reference=[clean, corrupt])
     batch = [
         torch.cat([seen(model, one, module)[0] for one in (clean, corrupt)]).mean(0) for module in projections(model)
