@@ -172,7 +172,8 @@ READ_ONLY = "The folder in which this server keeps models cannot be written to, 
 FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
 FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
 UNREADABLE_FORMATS = {
-    "adapter_config.json": "holds an adapter only, to be put onto another model. Name that model instead.",
+    "adapter_config.json": "holds an adapter only (LoRA), to be put onto another model. Merge the two with the package "
+    "peft, PeftModel.from_pretrained(model, adapter).merge_and_unload().save_pretrained(folder), and name that folder.",
     "model_index.json": "is a pipeline of several models that makes pictures, not one model.",
     ".gguf": "holds quantised weights (GGUF) only. Name the repository of the original weights.",
     "": "has no config.json, so it is no model that the library transformers can load.",

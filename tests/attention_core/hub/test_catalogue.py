@@ -180,7 +180,7 @@ def test_the_address_of_a_page_is_a_name_and_suggestions_are_of_every_kind():
     [
         ({"config__json": {"model_type": "bert"}, "pytorch_model__bin": "x"}, r"can run code .*pytorch_model\.bin"),
         ({"config__json": {"model_type": "bert"}}, "no weights in safetensors"),
-        ({"adapter_config__json": {}, "adapter_model__safetensors": "x"}, "adapter only"),
+        ({"adapter_config__json": {}, "adapter_model__safetensors": "x"}, "adapter only.*peft"),
         ({"model_index__json": {}}, "pipeline of several"),
         ({"model__gguf": "x"}, "GGUF"),
         ({"README__md": "x"}, r"no config\.json"),
