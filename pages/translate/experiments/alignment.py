@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attention_core.bounds.harmless import as_markdown
 from attention_core.device import to_array
 from attention_core.inference.translation import TracedTranslation, read_source, vector_similarities
 from pages.translate.charts import alignment_chart
@@ -75,7 +74,7 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
             if closest and traced.translator != "mean":
                 with st.container(key=f"desk_translate_meaning_{slot}"):
-                    _draw_meaning_and_order(traced, closest)
+                    _draw_meaning(traced, closest)
 
 
 def _describe_alignment(traced: TracedTranslation) -> str:
@@ -95,19 +94,9 @@ def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
     return {row: int(similarities[row].argmax()) for row in lettered_rows}
 
 
-def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
-    """Say how often attention follows the closest word, and which neighbours change their order in this sentence."""
-    view, heaviest = traced.view, traced.view.weights.argmax(1).tolist()
+def _draw_meaning(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
+    """Say how often attention follows the closest word."""
+    heaviest = traced.view.weights.argmax(1).tolist()
     n_heaviest = sum(heaviest[row] == english_word for row, english_word in closest.items())
     exception = "" if n_heaviest == len(closest) else ": closeness alone does not say where it looks"
-    grammar = "No two French neighbours look at two English neighbours the other way round here."
-    first_rows = (row for row in list(closest)[:-1] if row + 1 in closest)
-    row = next((row for row in first_rows if heaviest[row + 1] == heaviest[row] - 1), None)
-    if row is not None:
-        neighbours = view.target[row : row + 2], view.keys[heaviest[row + 1] :][:2]
-        french, english = map(" ".join, neighbours)
-        grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
-    st.caption(
-        f"Framed: the English word of the most similar vector, the heaviest for {n_heaviest} of {len(closest)}"
-        f"{exception}. {grammar}"
-    )
+    st.caption(f"Framed: the most similar vector, the heaviest for {n_heaviest} of {len(closest)}{exception}.")

@@ -46,7 +46,7 @@ def draw(translations: Translations) -> None:
             st.text_input,
             "The French must begin with",
             max_chars=PREFIX_LETTERS.maximum,
-            placeholder="nothing: the models are free",
+            placeholder="nothing",
             on_change=with_rerun(lambda: force_pieces(pieces_of(PREFIX.value), PREFIX.value)),
         )
         free = partial(st.button, "The model's own choice", key="translate_free", disabled=not FORCED_PIECES.value)

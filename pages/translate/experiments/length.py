@@ -38,7 +38,7 @@ def draw_input() -> States:
 def answer(states: States) -> str:
     """Say that the vector is as long for n words as for one."""
     d = states.collapsed.states.shape[1]
-    return f"Its size does not grow: {states.n} words become {d} numbers, as one word does."
+    return f"It stays as small: {states.n} words become {d} numbers, like one word."
 
 
 def draw(states: States) -> None:
@@ -50,7 +50,7 @@ def draw(states: States) -> None:
         description = f"{len(collapsed.words)} encoder states and their weighted sum"
         draw_weighted_sum(collapsed.words, vectors, weights, context, description)
         again = " Where the sentence ends, it begins again." * states.is_repeated
-        st.caption(f"Bars: the weights of dot attention before the first French word.{again}")
+        st.caption(f"Bars: dot attention's weights before the first French word.{again}")
     with numbers:
         d, d_output = collapsed.states.shape[1], states.d_output
         vector, read_out = f"{d:,}", f"{2 * d * d_output:,}"  # the read-out takes the decoder's state, too

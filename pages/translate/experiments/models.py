@@ -35,4 +35,4 @@ def draw(translations: dict[str, Translation]) -> None:
         rows.append((called, network.passes(translator).removesuffix(" passes"), sure, english, french))
     with st.container(key="translate_list"):
         says = "it says, French given" if forced_pieces() else "it says"
-        figures_table(("", "passes of training", "sure per word", "in English", says), *rows, ends_in_french=True)
+        figures_table(("", "passes", "sure per word", "in English", says), *rows, ends_in_french=True)
