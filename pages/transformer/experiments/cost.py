@@ -22,23 +22,21 @@ def draw_input() -> int:
 
 def answer(n: int) -> str:
     """Say how many pairs there are."""
-    return (
-        f"{n} × {n} = {n * n:,} pairs of pieces, four times as many at twice the length; a recurrent network, {n} "
-        "steps that wait for each other."
-    )
+    return f"{n} × {n} = {n * n:,} pairs of pieces, and four times as many at twice the length."
 
 
 def draw(n: int) -> None:
     """Draw a table of what n costs, and what was measured of other lengths."""
     trained = cost.committed_figures().get("training", {"seconds_of_a_pass": ()})
+    task = f"training on {trained.get('sentences', 0):,} sentences "
     figures_table(
         (f"n = {n} pieces, d = 192", "recurrent loop", "self-attention"),
         *zip(COSTS, *cost.layer_costs(n), strict=True),
         ("one word more at n = 1,000", *(figures.next_work for figures in cost.layer_costs(1000))),
         *(
-            [f"training on {trained['sentences']:,} sentences of {figures['n']}"]
+            [f"{task * (row == 0)}of {figures['n']}"]
             + [f"{figures[layer]:.1f} s" for layer in ("recurrent", "attention")]
-            for figures in trained["seconds_of_a_pass"]
+            for row, figures in enumerate(trained["seconds_of_a_pass"])
         ),
     )
     st.caption("One word more: attention is cheaper below n = 191.")
@@ -55,4 +53,4 @@ def _draw_measured() -> None:
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         chart = cost_chart(before["rows"], quantity)
         draw_chart(chart, key=f"transformer_{quantity}", alt=f"{title} over n", container=column)
-    st.caption("Processor time of one slow core, without projections (4nd²). Dashed: expected slopes.")
+    st.caption("Processor time of one slow core, without projections. Dashed: expected slopes.")

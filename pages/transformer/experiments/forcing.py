@@ -42,10 +42,7 @@ def draw_input() -> Passes:
 def answer(passes: Passes) -> str:
     """Say how far both ways differ."""
     difference = float((passes.at_once.probabilities - passes.word_by_word).abs().max())
-    return (
-        "What comes later does not exist yet. Read at once under the mask, or word by word without one, both ways "
-        f"differ by {difference:.0e} at most."
-    )
+    return f"What comes later does not exist yet: both ways of reading differ by {difference:.0e} at most."
 
 
 def draw(passes: Passes) -> None:

@@ -41,8 +41,8 @@ def answer(orders: Orders) -> str:
         return "These words have no other order. Type some more."
     changed = percent(float(orders.changes["causal"][-1, -1]))
     return (
-        "In part. No word has a position here: without a mask both orders give each word the same numbers, under a "
-        f"causal mask the last word's differ by {changed} behind layer 2."
+        "In part. Without positions or a mask both orders give each word the same numbers; under a causal mask the "
+        f"last word's differ by {changed}."
     )
 
 
@@ -63,7 +63,5 @@ def draw(orders: Orders) -> None:
         alt = f"{name}: how far each word's numbers differ behind each layer"
         draw_chart(chart, width="content", alt=alt, key=f"transformer_order_{mask}", container=column)
     text = as_markdown(" ".join(orders.line.labels[1:]))
-    note(
-        f"Beside each word: how far its numbers differ from those in *{text}* The last word sees the same words in "
-        "layer 1, what they became in layer 2."
-    )
+    sees = "In layer 1 the last word sees the same words."
+    note(f"Beside each word: how far its numbers differ from those in *{text}* {sees}")

@@ -46,6 +46,6 @@ def _describe_beside() -> str:
     added, beside, without = (f"{card['test']['accuracy']:.1%}" for card in cards)
     again = cards[0]["other_seeds"]["1"]["accuracy"]
     return (
-        f"Small language models foresee {added} with positions added, {beside} with them put beside the words, "
-        f"{without} without; another seed of the first, {again:.1%}. No difference shows."
+        f"Small language models foresee {added} with positions added (another seed: {again:.1%}), {beside} with them "
+        f"beside the words, {without} without: no difference shows."
     )

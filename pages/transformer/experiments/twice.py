@@ -39,10 +39,10 @@ def answer(_: str | None) -> str:
         return states
     before, without = (measured["transformer", left_out]["bleu"] for left_out in ("", "positions"))
     learned = card["test"]["bleu"]
-    verdict = "Positions were redundant" if before - learned < ALMOST else "The rest it did not win back"
+    verdict = ": positions were redundant" if before - learned < ALMOST else ", not the rest"
     return (
         f"{states} A transformer loses {before - without:.0f} BLEU without positions; one pass more wins back "
-        f"{learned - without:.0f}. {verdict}."
+        f"{learned - without:.0f}{verdict}."
     )
 
 
@@ -63,5 +63,5 @@ def draw(text: str | None) -> None:
         rows.append(row(LEARNED_WITHOUT, f"{rows[-1][1]} + 1", card["test"]))
     if fair := card_or_empty("translator-additive").get("after_five_epochs"):
         rows.insert(1, row(FAIRLY, "5", fair["test"]))
-    header = "", "passes of training", "BLEU", "12 words and more", "your sentence"
+    header = "", "passes", "BLEU", "12 words and more", "your sentence"
     figures_table(header, *rows, ends_in_french=True)

@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.inference.translation import explain_layers, read_source, translate
 from attention_core.models import load
-from tests.support.app import frames, html_of, set_fields, text_of
+from tests.support.app import frames, html_of, set_fields
 
 TEXT = "Tom helped Mary."
 
@@ -21,7 +21,7 @@ def test_weights_are_those_of_each_division(visit):
     drawn = [frame["weight"].to_numpy() for frame in frames(page) if "weight" in frame]
     for weights, d in zip(drawn, (32, 192, 1), strict=True):
         np.testing.assert_allclose(weights, (products / math.sqrt(d)).softmax(-1).flatten(), atol=1e-4)
-    right, wide, none = (float(share) for share in re.findall(r"([\d.]+)%", text_of(page))[:3])
+    right, wide, none = (float(share) for share in re.findall(r"<td>([\d.]+)%", html_of(page))[:3])
     assert wide < right < none
     assert translate(model, source).text in html_of(page)
 
