@@ -108,8 +108,7 @@ def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | N
         'return_tensors="pt")\n'
         'states = model(**tokens.to(model.device))[0] * tokens["attention_mask"][..., None]\n'
         "{name} = F.normalize(states.sum(dim=1)).cpu().double()",
-        "A transformer reads the text; its states are added up and scaled to length 1. Trained on pairs "
-        "of texts that belong together, it puts like meanings close.",
+        "A transformer reads the text. Trained on pairs of texts that belong together, it puts like meanings close.",
         {"tokenizer": pretrained.tokenizer, "model": pretrained.model},
     )
 

@@ -7,7 +7,7 @@ from pages.start.search import draw_search
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import draw_fragment, page_frame
 
-page_frame("start", "With attention a network looks back at its input at every step. Watch where it looks.")
+page_frame("start", "With attention a network looks back at its input at every step.")
 draw_fragment(draw_demonstration)
 with st.container(key="desk_start_search"):
     draw_fragment(draw_search)

@@ -84,7 +84,7 @@ def _training_stages() -> Iterator[tuple[float, series.LearnedSeries]]:
 def answer(prediction: HiddenCurve) -> str:
     """Say how far off the network is."""
     if not prediction.trained:
-        return "Train the network: it takes some seconds."
+        return "Training takes some seconds."
     errors_of = prediction.trained.errors
     backwards, bidirectional = (errors_of[name][series.ATTENTION] for name in (series.BACKWARDS, series.BIDIRECTIONAL))
     errors = f"{bidirectional:.2f}, looking back {backwards:.2f}"

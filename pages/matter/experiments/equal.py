@@ -1,6 +1,5 @@
 """Would equal weights do as well? The network beside one that was trained with every weight equal."""
 
-from attention_core.attention.wording import percent
 from pages.matter import inputs
 from pages.matter.inputs import ATTENTION, AVERAGE, Judgement
 
@@ -9,11 +8,11 @@ draw_input = inputs.draw_input
 
 
 def answer(judgement: Judgement) -> str:
-    """Say how many sentences each of the two judges right, and what they say of this one."""
+    """Say whether attention helps, and what both say of this sentence."""
     accuracies = [inputs.accuracy_of(name) for name in CALLED]
-    hardly = "attention hardly helps here" if max(accuracies) - min(accuracies) < inputs.SMALL_CHANGE else "not quite"
-    right = " and ".join(map(percent, accuracies))
-    return f"Trained on the same, {right} are right: {hardly}; {inputs.describe_verdicts(judgement, CALLED)}."
+    is_close = max(accuracies) - min(accuracies) < inputs.SMALL_CHANGE
+    hardly = "attention hardly helps here" if is_close else "attention helps"
+    return f"Trained alike, {hardly}; {inputs.describe_verdicts(judgement, CALLED)}."
 
 
 def draw(judgement: Judgement) -> None:

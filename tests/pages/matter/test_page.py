@@ -79,7 +79,7 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
     assert len({card["epochs"] for card in figures}) == 1, "equal passes"
-    assert all(f"{percent(card['development_accuracy'])}" in text_of(page) for card in figures)
+    assert all(f"<b>{percent(card['development_accuracy'])}</b>" in html_of(page) for card in figures)
     assert "by which their settings were chosen" in text_of(page)
 
 

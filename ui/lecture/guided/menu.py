@@ -68,7 +68,7 @@ def lecture_menu() -> None:
     if not menu.open:
         return
     with menu:
-        st.markdown("*Page Down*, or a presenter's remote, leads through. *N* opens your notes in a second window.")
+        st.markdown("*Page Down* or a presenter's remote leads through; *N* opens your notes.")
         for name in (*BUNDLED, *([UPLOADED] if UPLOADED_TEXT.value else [])):
             _offer(name)
         label = "Your own, as a text file like these"
