@@ -41,7 +41,7 @@ class PictureUpload:
             else:
                 icon, on_click = ":material/photo_camera:", self._has_camera.set
                 st.button("Use the camera", f"{self._key}_use_camera", icon=icon, on_click=on_click, args=(True,))
-                st.caption("The browser then asks you; it needs HTTPS or this very machine.")
+                st.caption("It needs HTTPS or this very machine.")
             st.caption(f"{PRIVACY} {hint}".strip())
         if self._fault.value:
             st.error(error_markdown(self._fault.value), icon=":material/error:")
@@ -52,7 +52,7 @@ class PictureUpload:
             pixels += f", {JPEG_PIXELS.millions} in a JPEG"
         bounds = f"At most {PICTURE_BYTES.millions} MB and {pixels}."
         limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions, "help": bounds}
-        self._draw_source(st.file_uploader, "JPEG, PNG or WebP: choose, drop or paste it", "upload", **limits)
+        self._draw_source(st.file_uploader, "JPEG, PNG or WebP, also pasted", "upload", **limits)
         _paste(key=f"{self._key}_paste", data={"uploader": f"{self._key}_upload"})
 
     def _draw_source(self, widget: Callable[..., Any], label: str, name: str, **limits: Any) -> None:

@@ -129,7 +129,7 @@ def train_without() -> TryThis:
         )
 
     return TryThis(
-        "Let no pixel look at another",
+        "let no pixel look at another",
         "Another network is trained in which no pixel looks at another. How many of 100 new digits will it read?",
         ("About 10, by luck", "About half", "Just as many as with attention"),
         None,

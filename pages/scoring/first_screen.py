@@ -50,7 +50,7 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
         numbers = (getattr(trace, quantity)(0)[0].tolist() for trace in traces.values())
         columns = {quantity: [value for row in numbers for value in row]}
         drawing = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
-        note_picture(drawing, quantity.capitalize())
+        note_picture(drawing, f"All {quantity}")
     data = {
         "names": ["q", *map(controls.key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],

@@ -14,7 +14,7 @@ from pages.photograph.numbers import pixels_of
 from ui.chart import draw_layers
 from ui.computed import model_or_stop
 from ui.hosting.bounds import QUERY_LETTERS
-from ui.labels import error_markdown, note
+from ui.labels import error_markdown
 from ui.state import Field, plain_text
 
 SECOND = Field(asked.NAME, "second", "", address="second", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
@@ -57,8 +57,7 @@ def answer(two: TwoTexts) -> str:
     """Say how far the two looks are apart."""
     before, after = two.weights
     shared = float(np.minimum(before, after).sum())
-    first, second = map(error_markdown, two.texts)
-    return f"*{first}*, then *{second}*: the two looks share **{percent(shared)}** of their weight."
+    return f"The two looks share **{percent(shared)}** of their weight."
 
 
 def draw(two: TwoTexts) -> None:
@@ -73,4 +72,3 @@ def draw(two: TwoTexts) -> None:
             about = f"Where {text} looks"
             options: Any = {"size": SIDE, "axis": "regions", "tooltip": "weight {}%", "smooth": True}
             draw_layers(layers, 100 * weights, key, about, **options)
-    note("Networks that write captions look so, word by word.")

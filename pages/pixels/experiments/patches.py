@@ -41,8 +41,8 @@ def answer(read: ReadPatches) -> str:
     """Say what they cost, and what is read."""
     digit, certainty = int(read.patches.probabilities.argmax()), percent(float(read.patches.probabilities.max()))
     return (
-        "784 pixels cost 614,656 scores a head, 49 patches and a class token 2,500; from that token a "
-        f"vision transformer reads **{digit}** ({certainty})."
+        "784 pixels cost 614,656 scores a head, 49 patches and a class token 2,500: a vision "
+        f"transformer reads **{digit}** ({certainty})."
     )
 
 

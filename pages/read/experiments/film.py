@@ -36,9 +36,7 @@ def draw(present: PresentLook) -> None:
         draw_present_map(present, "read_film")
         n_keys, high = present.drawing.reading.trace.n_keys, float(maps_of(present.drawing.reading).max())
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
-        strongest = (
-            f"{percent(strongest_weight(n_keys, high))} of the weight, in every look (all equal: {percent(1 / n_keys)})"
-        )
+        strongest = f"{percent(strongest_weight(n_keys, high))} of each look (all equal: {percent(1 / n_keys)})"
         st.html(f'<p class="glow">0 {bar} {strongest}</p>')
         _draw_test_figures()
     with bars_column:

@@ -11,7 +11,7 @@ def draw_input() -> Comparison:
     """Draw the plane, the examples, and the score whose weights are changed; return the comparison."""
     compared = draw_comparison()
     with st.container(key="desk_scoring_choice"):
-        SCORE.widget(st.selectbox, "Weights of which score", list(compared.traces), width=190)
+        SCORE.widget(st.selectbox, "Score", list(compared.traces), width=190)
     return compared
 
 

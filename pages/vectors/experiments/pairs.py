@@ -63,11 +63,11 @@ def _draw_network(vectors: np.ndarray, labels: list[str]) -> None:
 def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
     effect, effect_without_second = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
-    why = "Where layers only add, no input changes what another does."
+    why = "Where layers only add, no input changes another's effect."
     if network.bends:
         depends = "may depend" if effect == effect_without_second else "depends"
         why = f"Now what one input does {depends} on the others. The weights still do not."
     paragraph(
-        f"{first} adds {number(effect, '.3f')} to y, without {second} {number(effect_without_second, '.3f')}; their "
-        f"mixed effect: **{mixed}**. {why}"
+        f"{first} adds {number(effect, '.3f')} to y, without {second} {number(effect_without_second, '.3f')}; mixed "
+        f"effect: **{mixed}**. {why}"
     )
