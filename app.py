@@ -12,6 +12,7 @@ import ui.chart
 import ui.component
 from ui.faults import show_restart_notice
 from ui.hosting.allowance import WebsocketAllowance
+from ui.hosting.compressed import Compressed
 from ui.hosting.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
 from ui.hosting.uploads import UploadBounds
 from ui.hosting.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
@@ -23,11 +24,11 @@ from ui.state import read_address, show_link_faults
 from ui.take_along import go_to_session
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
-    st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")
     CAME_THROUGH_APP.value = True
     show_restart_notice()
     page = navigation()
     entry = next(entry for entry in PAGES if entry.title == page.title)
+    st.set_page_config(page_title=entry.window_title, page_icon=ICON, layout="wide")
     if not is_warm() and entry.name != "start":  # Start shows what was made beforehand
         page_head(entry.heading, entry.question)
         st.skeleton(height=400)
@@ -49,7 +50,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
 else:
     middleware = [
         Middleware(layer)
-        for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds, WebsocketAllowance)
+        for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, Compressed, UploadBounds, WebsocketAllowance)
     ]
     files = [ui.chart.route(), ui.component.route()]
     app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=middleware)

@@ -53,6 +53,10 @@ class PageEntry:
     def heading(self) -> str:
         return "Attention Explorer" if self.name == "start" else self.title
 
+    @property
+    def window_title(self) -> str:
+        return self.heading if self.name == "start" else f"{self.title} · Attention Explorer"
+
 
 def discover_pages() -> tuple[PageEntry, ...]:
     """Return a page for each folder of pages/ with an entry.toml, in their order."""

@@ -21,6 +21,7 @@ def base_path() -> str:
 
 
 def content_name(content: bytes) -> str:
+    """Return a name that no other content has."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 

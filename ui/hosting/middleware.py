@@ -5,6 +5,8 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -82,10 +84,11 @@ VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
 LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
 OPENING = "opening.css"
+FIRST_WORDS = "first_words.css"
 SECONDS = 12
 """For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
 _FOLDER = find_file("ui/styles")
-_SHARED = [path for path in sorted(_FOLDER.glob("*.css")) if path.name not in (LATER, OPENING)]
+_SHARED = [path for path in sorted(_FOLDER.glob("*.css")) if path.name not in (LATER, OPENING, FIRST_WORDS)]
 _FILES = [*_SHARED, *sorted(path for path in find_file("pages").glob("*/*.css") if path.stem == path.parent.name)]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
@@ -97,11 +100,44 @@ _STYLE += b"""<script>{
     if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").disabled = true);
   }, 150);
 }</script>""" % (1000 * SECONDS)
+_ROOT, _NO_TITLE = b'<div id="root"></div>', b"<title>Streamlit</title>"
+_FIRST_WORDS = b"<style>%s</style>" % (_FOLDER / FIRST_WORDS).read_bytes()
+_FIRST_WORDS += b"""<script>
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector("h1, [data-testid=stAlert], [data-testid=stException], [role=dialog]")) return;
+    document.getElementById("first-words").remove();
+    observer.disconnect();
+  }).observe(document.body, { childList: true, subtree: true });
+</script>"""
+"""What stands until the app has drawn its heading, or what it has to tell instead."""
 _LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()
 
 
+def page_words(path: str, query: bytes) -> tuple[str, str, str]:
+    """Return the title, the heading and the first sentence, a question, of the page at an address."""
+    entry = next((entry for entry in PAGES if entry.url_path == path.removeprefix(f"{base_path()}/")), PAGES[0])
+    slug = dict(parse_qsl(query.decode("latin-1"))).get("question")
+    return (
+        entry.window_title,
+        entry.heading,
+        next((text for name, text, *_ in entry.questions if name == slug), entry.question),
+    )
+
+
+@lru_cache(maxsize=64)
+def _styled(page: bytes, words: tuple[str, str, str], in_lecture: bool, compressed: bool) -> bytes:
+    """Return a page with the app's style and first words."""
+    title, heading, sentence = map(escape, words)
+    about = f'<title>{title}</title><meta name="description" content="{sentence}">'
+    page = page.replace(_NO_TITLE, about.encode(), 1)
+    first = f'<div id="first-words"><p>{heading}</p><p>{sentence}</p>'.encode() + _FIRST_WORDS + b"</div>"
+    page = page.replace(_ROOT, _ROOT + first, 1)
+    page = page.replace(CLOSING_TAG, _STYLE + _LECTURE * in_lecture + CLOSING_TAG, 1)
+    return gzip.compress(page) if compressed else page
+
+
 class PageStyle(Middleware):
-    """Middleware that writes the app's style into every page; layers inside must not compress pages."""
+    """Middleware that writes the app's style and first words into every page; layers inside must not compress pages."""
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         requested = Headers(scope=scope) if scope["type"] == "http" else {}
@@ -120,10 +156,11 @@ class PageStyle(Middleware):
             if message.get("more_body"):
                 return
             headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS])
-            style = _STYLE + _LECTURE if b"lecture=1" in scope["query_string"].split(b"&") else _STYLE
-            styled = body.replace(CLOSING_TAG, style + CLOSING_TAG, 1)
-            if body and "gzip" in requested.get("accept-encoding", ""):
-                styled, headers["content-encoding"] = gzip.compress(styled), "gzip"
+            in_lecture = b"lecture=1" in scope["query_string"].split(b"&")
+            compressed = bool(body) and "gzip" in requested.get("accept-encoding", "")
+            styled = _styled(body, page_words(scope["path"], scope["query_string"]), in_lecture, compressed)
+            if compressed:
+                headers["content-encoding"] = "gzip"
             if body:  # what is asked by HEAD has none
                 headers["content-length"] = str(len(styled))
             await send({**start, "headers": headers.raw})

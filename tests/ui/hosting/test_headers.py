@@ -9,7 +9,18 @@ import subprocess
 import pytest
 
 from tests.support.server import command
-from ui.hosting.middleware import HEADERS, PageStyle, SecurityHeaders, headers, new_address
+from ui.hosting import middleware
+from ui.hosting.middleware import (
+    _NO_TITLE,
+    _ROOT,
+    HEADERS,
+    PageStyle,
+    SecurityHeaders,
+    _styled,
+    headers,
+    new_address,
+    page_words,
+)
 
 
 def sent_by(application, **scope):
@@ -111,27 +122,49 @@ def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
 @pytest.mark.parametrize("encoding", ["gzip, br", ""])
 @pytest.mark.parametrize("accept", ["text/html,*/*", "*/*"])
 def test_pages_bring_their_style(accept, encoding, query):
-    parts = [b"<body></bo", b"dy>"]
+    parts = [b'<title>Streamlit</title><body><div id="root"></div></bo', b"dy>"]
 
     async def answer(scope, _receive, send):
         is_page = accept.startswith("text/html")
         assert is_page != any(name == b"accept-encoding" and value for name, value in scope["headers"]) or not encoding
-        headers = [(b"content-type", b"text/html"), (b"etag", b"1"), (b"content-length", b"13")]
+        headers = [(b"content-type", b"text/html"), (b"etag", b"1"), (b"content-length", b"%d" % sum(map(len, parts)))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
 
     request_headers = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
-    sent = sent_by(PageStyle(answer), headers=request_headers, query_string=query)
+    sent = sent_by(PageStyle(answer), path="/pixels", headers=request_headers, query_string=query)
     body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
     assert int(headers[b"content-length"]) == len(body)
     is_page = accept.startswith("text/html")
     if is_page and encoding:
         assert headers[b"content-encoding"] == b"gzip"
         body = gzip.decompress(body)
-    assert body.startswith(b"<body>")
+    assert (b"<title>Draw a digit" in body) == is_page
+    assert (b'id="root"></div><div id="first-words"><p>Draw a digit</p>' in body) == is_page
     assert body.endswith(b"</body>")
     assert (b"stMainBlockContainer" in body) == is_page
     assert (b"id=opening" in body) == is_page
     assert (b"lecture-style" in body) == (is_page and bool(query))
     assert (b"etag" in headers) != is_page
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "words"),
+    [
+        ("/", b"", ("Attention Explorer", "What is attention, in one live example, and where do I go?")),
+        ("/ask", b"", ("Ask about a drawing", "How does a question choose where to look?")),
+        ("/ask", b"step=scores&question=tell", ("Ask about a drawing", "Can it say what is drawn?")),
+        ("/ask", b"question=%3Cscript%3E", ("Ask about a drawing", "How does a question choose where to look?")),
+    ],
+)
+@pytest.mark.parametrize("base", ["", "/my/base"])
+def test_the_first_words_are_those_of_the_page_or_of_its_open_question(path, query, words, base, monkeypatch):
+    monkeypatch.setattr(middleware, "base_path", lambda: base)
+    assert page_words(base + path, query)[1:] == words
+
+
+def test_first_words_are_escaped():
+    page = _styled(_NO_TITLE + _ROOT, ("Q", "Q & <K>", 'a "sentence"'), False, False)
+    assert b"<p>Q &amp; &lt;K&gt;</p><p>a &quot;sentence&quot;</p>" in page
+    assert b'<meta name="description" content="a &quot;sentence&quot;">' in page
