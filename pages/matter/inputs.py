@@ -8,7 +8,6 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits
-from attention_core.bounds.harmless import as_markdown
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
@@ -90,10 +89,9 @@ def accuracy_of(name: str) -> float:
 
 def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
-    sentence = as_markdown(judgement.text[:60])
     if not judgement.is_read:
-        return f"of “{sentence}” neither knows enough words"
-    return f"of “{sentence}” they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+        return "neither knows enough words"
+    return f"they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:

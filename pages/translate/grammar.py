@@ -31,7 +31,7 @@ def draw_grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
         )
     if article := next(gendered_words(traced.view), None):
         noun, heaviest = (traced.view.source[column] for column in (article.noun, article.heaviest))
-        columns[0][2:4] = f"{VARIANTS[1]}, here {noun}", f"{VARIANTS[2]}, here {heaviest}"
+        columns[0][2:4] = f"{VARIANTS[1]}: {noun}", f"{VARIANTS[2]}: {heaviest}"
         shares = _gender_probability(
             model_of(traced.translator), read_source(text), traced.translation, traced.view, article
         )

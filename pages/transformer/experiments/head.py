@@ -14,7 +14,7 @@ def draw_input() -> ChosenHead:
 def answer(chosen: ChosenHead) -> str:
     """Say which of the heads it is."""
     head = chosen.head
-    return f"It decides where a word looks. This is head {head.head + 1} in layer {head.layer + 1}, one of 54."
+    return f"It decides where a word looks: head {head.head + 1} in layer {head.layer + 1}, one of 54."
 
 
 def draw(chosen: ChosenHead) -> None:

@@ -51,7 +51,7 @@ def draw(text: str | None) -> None:
         note(
             "Six heads average the values six times, a sixth of the numbers each. The feed-forward part mixes no words."
         )
-        note("A small language model gains by neither: the three forms foresee 42.2, 42.8 and 42.5% of next words.")
+        note("A small language model gains by neither: 42.2, 42.8 and 42.5% of next words.")
 
 
 def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:

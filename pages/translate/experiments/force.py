@@ -32,9 +32,8 @@ def draw_input() -> Translations:
 
 def answer(translations: Translations) -> str:
     """Say how much of the French is given."""
-    traced = translations.traced
-    n, n_words = n_forced_words(traced), len(traced.view.target)
-    return f"Each word depends on those before it; of these {n_words}, you have chosen {n or 'none'}."
+    n = n_forced_words(translations.traced)
+    return f"Each word depends on those before it; you have chosen {n or 'none'}."
 
 
 def draw(translations: Translations) -> None:

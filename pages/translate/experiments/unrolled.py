@@ -24,7 +24,7 @@ def answer(translations: Translations) -> str:
         return "The transformer has no recurrent network to unroll. Take another model."
     if traced.view.is_single:
         return "Nowhere. Nothing is scored: the two ends of the reading are handed over, the same at every word."
-    return f"Between encoder, which reads both ways, and decoder: at each word it weighs {traced.trace.n_keys} states."
+    return f"Between encoder and decoder: at each word it weighs {traced.trace.n_keys} states."
 
 
 def draw(translations: Translations) -> None:

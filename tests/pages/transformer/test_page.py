@@ -396,4 +396,4 @@ def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     assert says in text_of(open_question(page, "twice"))
-    assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in html_of(page)
+    assert f"trained on so</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in html_of(page)

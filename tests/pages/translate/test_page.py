@@ -195,8 +195,8 @@ def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
     variants, la_shares = zip(*shares, strict=True)
     assert variants == (
         "as learned",
-        "without the noun, here car",
-        "without the heaviest other word, here The",
+        "without the noun: car",
+        "without the heaviest other word: The",
         "each English word read alone",
     )
     assert float(la_shares[3]) < min(float(la_shares[0]), float(la_shares[1]))
