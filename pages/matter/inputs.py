@@ -91,7 +91,7 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
     if not judgement.is_read:
         return "neither knows enough words"
-    return f"they say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+    return f"both say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
