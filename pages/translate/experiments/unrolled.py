@@ -48,4 +48,7 @@ def draw(translations: Translations) -> None:
         predecessor = f"**{as_markdown(target[query - 1])}**" if query else "the start"
         verb = "is made to say" if row < n_forced_words(traced) else "says"
         n, french = len(traced.view.target), as_markdown(target[query])
-        st.markdown(f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**.")
+        text = f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**."
+        if row + 1 < n:
+            text += " The next state is fed that word; in Bahdanau et al. (2014) the context, too."
+        st.markdown(text)
