@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from html import escape
+from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -100,6 +101,23 @@ _STYLE += b"""<script>{
     if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").disabled = true);
   }, 150);
 }</script>""" % (1000 * SECONDS)
+_FONT = re.compile(rb'<link\s[^>]*as="font"[^>]*>')
+_OF_ALL_PAGES = (
+    "BidiComponent",
+    "serialization",
+    "recordbatch",
+    "purify.es",
+    "Html",
+    "ButtonGroup",
+    "PageLink",
+    "Checkbox",
+)
+"""Scripts of Streamlit that every page needs, and asks for only when its elements come."""
+_EARLIER = b"".join(
+    f'<link rel="modulepreload" crossorigin href="./static/js/{file}">'.encode()
+    for file in sorted(path.name for path in files("streamlit").joinpath("static", "static", "js").iterdir())
+    if file.rsplit(".", 2)[0] in (*_OF_ALL_PAGES, "rehype-katex")
+)
 _ROOT, _NO_TITLE = b'<div id="root"></div>', b"<title>Streamlit</title>"
 _FIRST_WORDS = b"<style>%s</style>" % (_FOLDER / FIRST_WORDS).read_bytes()
 _FIRST_WORDS += b"""<script>
@@ -130,6 +148,8 @@ def _styled(page: bytes, words: tuple[str, str, str], in_lecture: bool, compress
     title, heading, sentence = map(escape, words)
     about = f'<title>{title}</title><meta name="description" content="{sentence}">'
     page = page.replace(_NO_TITLE, about.encode(), 1)
+    page, *fonts = _FONT.sub(b"", page), *_FONT.findall(page)  # words are read without it, but not without scripts
+    page = page.replace(b"</head>", _EARLIER + b"".join(fonts) + b"</head>", 1)
     first = f'<div id="first-words"><p>{heading}</p><p>{sentence}</p>'.encode() + _FIRST_WORDS + b"</div>"
     page = page.replace(_ROOT, _ROOT + first, 1)
     page = page.replace(CLOSING_TAG, _STYLE + _LECTURE * in_lecture + CLOSING_TAG, 1)

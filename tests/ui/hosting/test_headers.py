@@ -5,13 +5,16 @@ import gzip
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from tests.support.server import command
 from ui.hosting import middleware
 from ui.hosting.middleware import (
     _NO_TITLE,
+    _OF_ALL_PAGES,
     _ROOT,
     HEADERS,
     PageStyle,
@@ -76,7 +79,6 @@ def test_a_frame_that_is_named_wrongly_ends_the_start_with_a_sentence(root):
 
 @pytest.mark.parametrize("hosted", ["1", ""])
 def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
-    import streamlit as st
     from streamlit import config
 
     from ui.hosting.warm_up import lifespan
@@ -168,3 +170,13 @@ def test_first_words_are_escaped():
     page = _styled(_NO_TITLE + _ROOT, ("Q", "Q & <K>", 'a "sentence"'), False, False)
     assert b"<p>Q &amp; &lt;K&gt;</p><p>a &quot;sentence&quot;</p>" in page
     assert b'<meta name="description" content="a &quot;sentence&quot;">' in page
+
+
+def test_scripts_that_all_pages_need_are_fetched_with_streamlit_s_own_and_before_its_font():
+    page = _styled((Path(st.__file__).parent / "static" / "index.html").read_bytes(), ("", "", ""), False, False)
+    links = re.findall(rb"<link\s[^>]*>", page.split(b"</head>")[0])
+    font = next(number for number, link in enumerate(links) if b'as="font"' in link)
+    early = [re.search(rb"js/(.+)\.js", link)[1].decode() for link in links[:font] if b"modulepreload" in link]
+    assert font == len(links) - 1
+    assert set(_OF_ALL_PAGES) <= {name.rpartition(".")[0] for name in early}
+    assert len(early) == len(set(early))
