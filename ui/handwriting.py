@@ -20,7 +20,7 @@ from ui.digits import inked
 from ui.picture_upload import PictureUpload
 from ui.state import Field, one_of, single_choice
 
-PICTURE_SIZE = 184  # screen pixels of each step's picture
+PICTURE_SIZE = 168  # screen pixels of each step's picture
 REMARKS = {
     HandwritingRemark.EMPTY: "There is too little ink in this photograph. Write larger, or come closer.",
     HandwritingRemark.OTHER: "This does not look like ink on paper. Put the sheet so that it fills the picture.",
@@ -97,7 +97,7 @@ class PaperExperiment:
         found = reading.found
         steps: list[tuple[str, np.ndarray]] = [
             ("The photograph", reading.pixels),
-            ("Without paper and shadow", _grey(found.density)),
+            ("Without shadows", _grey(found.density)),
             ("Without lines", _grey(found.unlined)),
             ("Ink", _grey(found.ink)),
         ]
