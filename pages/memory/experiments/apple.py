@@ -138,7 +138,10 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
     ]
     with right:
         figures_table(("right, the clue stands", "before ●", "after ▲"), *rows)
-        note("Each mark is the word in a new sentence, on the line from six fruits to six firms.")
+        note(
+            "Each mark is the word in a new sentence, on the line from six fruits to six firms. "
+            "The GRU knows little of firms."
+        )
 
 
 def _n_right(leanings: list[Leaning], clue: str) -> tuple[int, int]:

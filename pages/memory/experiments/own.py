@@ -74,7 +74,7 @@ def answer(reading: TextReading) -> str:
     if not row[key]:
         return "There is no earlier state yet."
     distance = format_count(position - key, "pieces")
-    return f"Yes: {percent(row[key])} of its weight is on the state after {literal(names[key])}, {distance} ago."
+    return f"Yes: it averages its own states, {percent(row[key])} that after {literal(names[key])}, {distance} ago."
 
 
 def draw(reading: TextReading) -> None:
