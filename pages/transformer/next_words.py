@@ -73,7 +73,7 @@ def draw_figures(models: Mapping[str, str], start: Line | None = None) -> None:
             written = [write(f"next-word-{model}", start, N_WRITTEN)] if start else []
             rows.append((name, *(f"{figures[each]:.1%}" for each in FIGURES), *written))
             if again := card.get("other_seeds", {}).get("1"):
-                seeds.append(f"{again[FIGURES[1]]:.1%} in place of {figures[FIGURES[1]]:.1%}")
+                seeds.append(f"{name}, {again[FIGURES[1]]:.1%}")
     figures_table((NEW_SENTENCES, "only before", "whole line", *["writes by itself"] * bool(start)), *rows)
     if seeds:
         note(f"Another seed: {', '.join(seeds)}.")

@@ -58,7 +58,7 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
         shares = "</td><td>".join(f"{figures[name]:.1%}" for name in ("accuracy_unseen", "accuracy"))
         assert shares in html_of(mask)
     assert "Tom tom tom tom" in html_of(mask)
-    assert "Another seed: 33.4% in place of 33.7%" in text_of(mask)
+    assert "Another seed: with a causal mask, 33.4%" in text_of(mask)
 
 
 @pytest.mark.parametrize("name", MASKS)
