@@ -36,7 +36,8 @@ from ui.state import Field, encode_fields, single_choice
 AS_LEARNED = "All this is as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 READINGS = {
-    ERASED: "Smaller is better; the model never saw such inputs.",
+    ERASED: "Smaller is better; the model never saw such inputs. *Integrated gradients*: *gradient × input*, added up "
+    "from an empty input on.",
     INSERTED: "Larger is better. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through, not what did. *{LENGTH}*: how much is handed over. *{SLOPE}*: "
     f"what a small change of weights does. *{ZEROING}*: how far a layer's output turns without a value.",
