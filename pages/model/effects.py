@@ -1,6 +1,8 @@
 """What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -23,6 +25,7 @@ from pages.model.heads import is_large
 from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
 from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
+from ui.job_queue import result_on_demand
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import RunRequest, prepared_of, pretrained_of
@@ -31,6 +34,7 @@ from ui.state import Field
 N_PARTS, N_LIKELIEST = 8, 2
 WORD = Field(NAME, "effect_word", "", address="word")
 RIVAL = Field(NAME, "effect_rather", "", address="rather_than")
+GAP_TITLE = "change of the difference of logits"
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
 
 
@@ -107,7 +111,7 @@ class PatchedHeads(NamedTuple):
     run: ModelRun
     answer: str
     title: str = ""
-    effects: Effects | None = None
+    change: Tensor | None = None
     with_chosen: str = ""
 
 
@@ -122,59 +126,95 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
             return PatchedHeads(run, "Each head is taken over from a second sentence, one at a time.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
-        question = word, rival, position
-        effects = cached_with_run(
-            run, ("patched", second, *question), lambda: _patched(run, study, second_inputs, inputs, *question)
-        )
+        is_gap = word is not None and is_large(pretrained)
+        second_output = cached_with_run(run, ("second", second), lambda: study.run(second_inputs)[1].detached())
+        if is_gap and rival is None:
+            likeliest = second_output.scores(position).topk(2).indices.tolist()
+            rival = likeliest[likeliest[0] == word]
+        metric = _metric(second_output, word, rival, position, is_gap)
+        patch = partial(study.patch, second_inputs, inputs, metric=metric)
+        key = "patched", request.model_key, request.model_input, second, word, rival, position, is_gap
+        effects = effects_of_heads(run, key, patch, is_estimated=is_gap)
     except ValueError as error:
         return PatchedHeads(run, f"Nothing can be patched: {error_markdown(error)}.")
     selection = chosen_in_text(run)
     chosen = selection.layer, selection.head
     largest = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
 
-    def effect_of(head: tuple[int, int]) -> str:
-        value = _in_units(float(effects.values[head]), word, rival)
-        return f"**{short_name(*head)}** from there alone: **{value}**"
+    def in_units(value: float) -> str:
+        return number(value) if is_gap else _in_units(value, word, rival)
 
-    before, goal = _in_units(effects.before, word, rival), _in_units(effects.goal, word, rival)
+    def effect_of(head: tuple[int, int]) -> str:
+        return f"**{short_name(*head)}** from there alone: **{in_units(float(effects.values[head]))}**"
+
+    before, goal = in_units(effects.before), in_units(effects.goal)
     if word is None:
         answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
     else:
         words = _words_of(pretrained.tokenizer, word, rival)
-        lead = f"{words} comes {'next ' * (position == -1)}with" if rival is None else f"The probability of {words} is"
+        measure = "logit" if is_gap else "probability"
+        lead = f"{words} comes {'next ' * (position == -1)}with" if rival is None else f"The {measure} of {words} is"
         answer = f"{lead} {before} here, {'with ' * (rival is None)}{goal} after the second sentence."
     with_chosen = f"With {effect_of(chosen)}." if chosen != largest else ""
     title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
-    return PatchedHeads(run, f"{answer} With {effect_of(largest)}.", title, effects, with_chosen)
+    title, change = (GAP_TITLE, effects.change) if is_gap else (title, 100 * effects.change)
+    answer = f"{answer} With {effect_of(largest)}{describe_source(effects)}."
+    return PatchedHeads(run, answer, title, change, with_chosen)
 
 
 def draw_patched_heads(patched: PatchedHeads) -> None:
     """Draw how far each head of the second sentence moves the answer."""
-    if patched.effects is not None:
-        change = (100 * patched.effects.change).tolist()
-        head_map(patched.run, "model_patched", change, chosen_in_text(patched.run), patched.title)
+    if patched.change is not None:
+        head_map(patched.run, "model_patched", patched.change.tolist(), chosen_in_text(patched.run), patched.title)
         if patched.with_chosen:
             st.markdown(patched.with_chosen)
 
 
-def _patched(
-    run: ModelRun, study: Study, second_inputs: Any, inputs: Any, word: Any, rival: Any, position: int
-) -> Effects:
-    """Patch head by head; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
-    vector = None if word is not None else _mean_state(study.run(second_inputs)[1])
+def _metric(second: ModelOutput, word: Any, rival: Any, position: int, is_gap: bool) -> Callable[[ModelOutput], Tensor]:
+    """Return a word's probability or logit, perhaps less another's, or how alike two vectors are."""
+    vector = None if word is not None else _mean_state(second)
 
-    def metric(out: ModelOutput) -> Any:
+    def metric(out: ModelOutput) -> Tensor:
         if vector is not None:
             return torch.cosine_similarity(_mean_state(out), vector, 0)
-        return out.probability(word, position) - (0 if rival is None else out.probability(rival, position))
+        value = out.logit if is_gap else out.probability
+        return value(word, position) - (0 if rival is None else value(rival, position))
 
-    bar = st.progress(0.0, "Patching head by head")
-    try:
-        effects = study.patch(second_inputs, inputs, metric=metric, gradient=False, progress=bar.progress)
-    finally:
-        bar.empty()
-    n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
-    return replace(effects, values=effects.values[-n_layers:])
+    return metric
+
+
+def effects_of_heads(run: ModelRun, key: Any, study: Callable[..., Effects], *, is_estimated: bool) -> Effects:
+    """Return what changes with each head: measured, or as one gradient estimates it until a person has it measured."""
+
+    def of_text(**options: Any) -> Effects:
+        with torch.inference_mode(False):  # it may take a gradient
+            effects, n = study(**options), len(next(iter(run.groups.values())))  # a picture's tower runs before
+        estimate = None if effects.estimate is None else effects.estimate[-n:]
+        return replace(effects, values=effects.values[-n:], estimate=estimate)
+
+    def measured() -> Effects:
+        bar = st.progress(0.0, "Head by head")
+        try:
+            return of_text(gradient=is_estimated, progress=bar.progress)
+        finally:
+            bar.empty()
+
+    def portions() -> Iterator[tuple[float, Effects]]:
+        yield 1.0, measured()
+
+    if not is_estimated:
+        return cached_with_run(run, key, measured)
+    estimate = cached_with_run(run, key, lambda: of_text(measure=False))
+    label = f"Measure all {estimate.values.numel()} heads"
+    return result_on_demand(key, label, f"model_{key[0]}_measure", portions) or estimate
+
+
+def describe_source(effects: Effects) -> str:
+    """Return whether effects are an estimate, or how well the one by gradient fits them; "" where there is none."""
+    if not effects.is_measured:
+        return ", by gradient: an estimate, not measured"
+    r = number(effects.correlation)
+    return "" if effects.estimate is None else f", measured; with the estimate by gradient r = {r}"
 
 
 def _mean_state(out: ModelOutput) -> Tensor:

@@ -18,6 +18,7 @@ from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
 from tests.support.app import charts, data_of, frames, open_page, open_question, rerun, set_value, text_of
+from ui.labels import number
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 WIDE = "The animal didn't cross the street because it was too wide."
@@ -164,6 +165,25 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     page = set_value(page.text_input(key="model_effect_rather"), "")
     assert "need as many tokens" in text_of(set_value(page.text_input(key="model_effect_second"), "Mary has a house."))
     assert "no single token" in text_of(set_value(page.text_input(key="model_effect_word"), "carcar"))
+
+
+def test_heads_of_a_large_model_are_estimated_at_once_and_measured_on_demand(mary, monkeypatch):
+    monkeypatch.setattr("pages.model.heads.MANY_PARAMETERS", 1000)
+    second = MARY.replace("car", "house")
+    page = set_value(mary("patch").text_input(key="model_effect_second"), second)
+    pretrained = load_bundled("tatoeba-llama", "cpu")
+    gap = {"metric": lambda out: out.logit(" car") - out.logit(" house")}
+    found = Study(pretrained.model, pretrained.tokenizer).patch(second, MARY, **gap)
+    layer, head = divmod(int((found.estimate - found.before).abs().argmax()), 6)
+    estimated = f"**head {layer}.{head}** from there alone: **{number(float(found.estimate[layer, head]))}**"
+    words = text_of(page)
+    assert f"The logit of `car` less that of `house` is {number(found.before)} here" in words
+    assert f"{estimated}, by gradient: an estimate, not measured." in words
+    page.button(key="model_patched_measure").click()
+    words = text_of(rerun(page))
+    measured = f"**head 3.5** from there alone: **{number(float(found.values[3, 5]))}**"
+    assert f"{measured}, measured; with the estimate by gradient r = {number(found.correlation)}." in words
+    assert "model_patched_measure" not in {button.key for button in page.button}
 
 
 def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
