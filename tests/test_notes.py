@@ -31,7 +31,7 @@ def test_link_opens_what_the_table_names(where, link, visit):
     assert query.keys() <= {field.address for field in state.fields_of(entry.name)}
     title, _, part = where.partition(", ")
     assert entry.title.startswith(title)
-    headings = {heading.value for heading in (*page.title, *page.subheader)}
+    headings = {heading.value for heading in (*page.title, *page.header)}
     assert part in headings or part in repr(page)
     if slug := query.get("question"):
         assert part == page.title[0].value == next(text for one, text, *_ in entry.questions if one == slug)

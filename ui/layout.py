@@ -98,11 +98,12 @@ def attention_roles(meaning: str) -> None:
 def section(title: str, role: Role | None = None, step: str = "") -> None:
     """Draw a section's heading, in its role's colour if it has one, and with the name of the step that it is about."""
     if role is None:
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
     else:
         attributes = f' data-step="{step}" data-role="{role}"' if step else ""
         style = f"color:{role_colour(role)};font-size:1rem;padding:0;margin:0"
-        st.html(f'<h3{attributes} style="{style}">{title}</h3>')
+        level = 3 if step else 2
+        st.html(f'<h{level}{attributes} style="{style}">{title}</h{level}>')
 
 
 def bar_rows(bars: Iterable[tuple[str, float | None, str]], meanings: Mapping[str, str] | None = None) -> str:

@@ -17,7 +17,7 @@ const played = new Set();  // what has been seen: a page that is drawn anew begi
 class Party {
   constructor(root) {
     this.svg = make(root, "svg:svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group" });
-    this.says = make(root, "div", "says");
+    this.says = make(root, "div", { class: "says", role: "status" });
     this.again = make(root, "button", "again", "↻ Play again");
     this.again.onclick = () => this.play();
   }
@@ -65,10 +65,10 @@ class Party {
 
   buildGuest(guest) {
     const { data: { names, numbers, tried } } = this, [x, y] = this.seatOf(guest);
-    const node = make(this.svg, "svg:g", { class: `guest ${tried.includes(guest) ? "tried" : ""}`, tabindex: 0, role: "button", "aria-label": `${names[guest]}, ${numbers[guest]}: choose this lock` });
+    const node = make(this.svg, "svg:g", { class: `guest ${tried.includes(guest) ? "tried" : ""}`, tabindex: 0, role: "button", "aria-label": `${numbers[guest]} ${names[guest]}: choose this lock` });
     node.style.transform = at([x, y]);
     make(node, "svg:circle", { r: GUEST });
-    make(node, "svg:text", { y: 9, class: "number" }, `${numbers[guest]}`);
+    make(node, "svg:text", { y: 9, class: "number" }, `${numbers[guest]} `);
     const isBeside = Math.abs(x - CENTRE[0]) > 0.6 * RADII[0], side = Math.sign(x - CENTRE[0]);
     make(node, "svg:text", { class: `name ${isBeside ? (side > 0 ? "right" : "left") : ""}`, x: isBeside ? side * (GUEST + 8) : 0, y: isBeside ? 6 : y < CENTRE[1] ? -GUEST - 7 : GUEST + 20 }, names[guest]);
     const pointOf = ({ clientX, clientY }) => {

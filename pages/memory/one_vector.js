@@ -18,8 +18,8 @@ class OneVector extends ScenePlayer {
     this.grid = make(this.stage, "div", "grid");
     this.source = make(this.grid, "p", "source");
     this.halves = ["vector", "attention"].map((name) => {
-      const bars = make(this.grid, "div", `bars ${name}`), said = make(this.grid, "div", `said ${name}`);
-      const [title, english, french, lost] = ["h4", "p", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "french", "lost"][index]));
+      const bars = make(this.grid, "div", { class: `bars ${name}`, "aria-hidden": true }), said = make(this.grid, "div", `said ${name}`);
+      const [title, english, french, lost] = ["h2", "p", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "french", "lost"][index]));
       set(french, { lang: "fr" });
       return { name, bars, said, title, english, french, lost };
     });

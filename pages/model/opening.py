@@ -38,16 +38,16 @@ def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> 
         first, *following = describe_classes(run)
         before = f"; before the change {describe_classes(unchanged)[0]}" if run is not unchanged else ""
         verb = "sees" if run.kind is ModelKind.VISION else "says"
-        st.markdown(f"#### It {verb} {first} :small[:gray[then {', '.join(following)}{before}]]")
+        st.markdown(f"## It {verb} {first} :small[:gray[then {', '.join(following)}{before}]]")
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if is_off(trace, selection.head):
         query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
-        st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
+        st.markdown(f"## This head is switched off: *{query_label}* takes nothing from it")
     elif fits_scene(run, trace, selection.head):
-        st.markdown(f"#### {claim(run, selection, _weights_before(run, request, selection, run is not unchanged))}")
+        st.markdown(f"## {claim(run, selection, _weights_before(run, request, selection, run is not unchanged))}")
     else:
-        st.markdown(f"##### {describe_look(run, trace, selection)}")
+        st.markdown(f"## {describe_look(run, trace, selection)}")
     if run is not unchanged:
         layer = "This" if trace.edits else "Another"
         st.caption(f"{layer} layer's attention is changed by hand in *What if a head is switched off?*")

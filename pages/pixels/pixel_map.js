@@ -19,7 +19,7 @@ const mixed = (colour, target, share) => colour.map((from, channel) => Math.roun
 class PixelMap {
   constructor(root) {
     this.caption = make(root, "p", "says");
-    this.canvas = create("canvas", { role: "img", tabIndex: 0 });
+    this.canvas = create("canvas", { role: "application", tabIndex: 0 });
     this.pointed = pointedIn(root, (points) => this.light(placeOn(points, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {

@@ -28,13 +28,13 @@ class TenDigits {
 
   buildDrawn(pictures) {
     const section = make(this.rows, "section", "drawn");
-    make(section, "h3", "", "Drawn");
+    make(section, "h2", "", "Drawn");
     const tiles = make(section, "div", "tiles");
     pictures.forEach((src) => make(tiles, "span", "mixture").append(create("img", { src, alt: "" })));
   }
 
   build({ title, pictures, digits, figure }, before) {
-    const section = make(this.rows, "section"), heading = make(section, "h3", "", title), isRight = (digit, drawn) => digit === drawn;
+    const section = make(this.rows, "section"), heading = make(section, "h2", "", title), isRight = (digit, drawn) => digit === drawn;
     make(heading, "b", before ? "after" : "", figure ?? `${digits.filter(isRight).length} of ${digits.length} read`);
     const tiles = make(section, "div", "tiles");
     digits.forEach((digit, drawn) => {

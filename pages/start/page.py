@@ -14,5 +14,5 @@ with st.container(key="desk_start_search"):
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()
-    st.subheader("The story, page by page", anchor=False)
+    st.header("The story, page by page", anchor=False)
     draw_story()

@@ -16,7 +16,7 @@ class LearningFilm extends Film {
   constructor(root) {
     const verdict = make(root, "p", "verdict"), caption = make(root, "p", "caption");
     super(root, "How far the training had come", "Watch it learn");
-    Object.assign(this, { verdict, caption });
+    Object.assign(this, { verdict, caption, heard: make(root, "p", { class: "heard", role: "status" }) });
   }
 
   get title() { return "training"; }
@@ -46,6 +46,8 @@ class LearningFilm extends Film {
   // The picture that is shown: the last one up to the batch at which the slider stands.
   get at() { return Math.max(0, this.data.frames.findLastIndex(({ step }) => step <= this.slider.value)); }
 
+  get timeText() { return `After ${this.data.frames[this.at].step} batches`; }
+
   adopt(data) {
     window.training = this;  // for lecture.js
     if (!isNew(this, data)) return this.redraw();
@@ -65,6 +67,7 @@ class LearningFilm extends Film {
     const { canvas, data } = this, frame = data.frames[this.at];
     writeMarked(this.verdict, frame.verdict);
     this.caption.textContent = data.caption;
+    if (!this.playing && !data.live && this.heard.textContent !== this.verdict.textContent) this.heard.textContent = this.verdict.textContent;
     const wide = this.width >= BESIDE, side = Math.min(window.lecture?.on ? LARGEST_IN_HALL : LARGEST, wide ? 0.45 * this.width : this.width), letters = Math.max(14, this.least);
     const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
     const map = table ?? { x: 0, y: top, w: side, h: side };

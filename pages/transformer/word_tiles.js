@@ -25,7 +25,7 @@ class WordTiles {
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
     const bar = make(root, "div", "bar");
-    this.swap = make(bar, "button", { "aria-label": "Put the words into the other order" }, "⇄ Change the order");
+    this.swap = make(bar, "button", "", "⇄ Change the order");
     this.switch = make(bar, "button", { role: "switch" }, "Give each word its position");
     this.swap.onclick = () => this.arrange(this.isTyped ? this.data.order : this.typed);
     this.switch.onclick = () => this.number(!this.hasNumbers);
@@ -164,8 +164,8 @@ class WordTiles {
     const { data, hasNumbers } = this, places = data.tried === "answered" ? data.order : this.order, french = this.frenchOf(hasNumbers), without = this.frenchOf(false);
     this.nodes.forEach((node, word) => {
       const place = places.indexOf(word) + 1;
-      node.lastChild.textContent = hasNumbers ? place : "";
-      set(node, { "aria-label": `${data.words[word]}${hasNumbers ? `, position ${place}` : ""}; the arrow keys move it` });
+      node.lastChild.textContent = hasNumbers ? ` ${place}` : "";
+      set(node, { "aria-label": `${data.words[word]} ${hasNumbers ? place : ""}; the arrow keys move it` });
     });
     if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
     this.reads.textContent = this.isTyped || data.tried ? "" : this.moved();

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.layout import FOCUSED, TOUCHING_TEXTS, WATCH_SHIFTS
+from tests.support.layout import FOCUSED, TOUCHING_TEXTS, UNHEARD, WATCH_SHIFTS
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, settle
 from ui.questions import MAX_LINKS
 
@@ -49,6 +49,8 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
     settle(page)
     assert not page.evaluate(TOUCHING_TEXTS)
+    assert page.title() == entry.window_title
+    assert page.evaluate(UNHEARD) == []
     page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else Tab goes on from the element before
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()

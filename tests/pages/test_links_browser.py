@@ -21,7 +21,7 @@ GROW = """() => {
   return new Promise((resolve) => setTimeout(resolve, 300));
 }"""
 """What stands above comes late."""
-NAMED = {"translate?tab=steps": "h3#all-the-numbers", "pixels?step=scores": "h3#all-the-numbers"}
+NAMED = {"translate?tab=steps": "h2#all-the-numbers", "pixels?step=scores": "h2#all-the-numbers"}
 """By links to all the numbers and to a step: what they name. An experiment stands at the top of its screen."""
 STROKES = re.compile(r"[?&]strokes=~1")
 

@@ -57,6 +57,34 @@ WATCH_SHIFTS = """() => {
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 """Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
+UNHEARD = """() => {
+  const nodes = [], faults = [];
+  const walk = (root) => root.querySelectorAll("*").forEach((node) => {
+    nodes.push(node);
+    if (node.shadowRoot) walk(node.shadowRoot);
+  });
+  walk(document);
+  const plain = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]/gu, "");
+  let level = 1;
+  for (const node of nodes.filter((one) => one.checkVisibility())) {
+    const label = node.getAttribute("aria-label"), isHidden = node.closest("[aria-hidden=true]");
+    const said = `${node.tagName} ${label ?? node.innerText}`;
+    if (/^H[1-6]$/.test(node.tagName) && node.getRootNode() !== document.querySelector("#hall")?.shadowRoot) {
+      const own = Number(node.tagName[1]);
+      if (own > level + 1) faults.push(`${said} follows h${level}`);
+      level = own;
+    }
+    if (node.tagName === "CANVAS" && !label && !isHidden) faults.push(`a canvas without a name: ${node.className}`);
+    if (node.role === "img" && node.tabIndex >= 0) faults.push(`an image that has the focus: ${said}`);
+    const isOurs = node.getRootNode() !== document && node.matches("button, [role=button]");
+    if (!isOurs || !label) continue;
+    const texts = [node, ...node.querySelectorAll("*")].flatMap(({ childNodes }) => [...childNodes]);
+    const words = texts.filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => plain(data));
+    if (!words.every((word) => plain(label).includes(word))) faults.push(`${said} is not what is read: ${words}`);
+  }
+  return faults;
+}"""
+"""What who hears a page would not understand."""
 FOCUSED = """() => {
   let node = document.activeElement;
   while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;

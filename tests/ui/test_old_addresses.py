@@ -24,7 +24,7 @@ def test_old_addresses_lead_to_what_they_promised_and_the_page_opens_it(name, vi
     assert not page.exception
     assert not page.error
     assert not page.toast
-    headings = [*(title.value for title in page.title), *(heading.value for heading in page.subheader)]
+    headings = [*(title.value for title in page.title), *(heading.value for heading in page.header)]
     assert texts[current.get("question", "")] in headings
     assert not query.items() & dict(page.query_params).items(), "the address is today's"
 

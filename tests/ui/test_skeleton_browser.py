@@ -5,6 +5,9 @@ from playwright.sync_api import expect
 from tests.support.on_page import settle
 from ui.navigation import PAGES
 
+IS_ABOVE_ALL = """pen => [...pen.parentElement.children].filter((other) => !other.matches(".pen, .ring"))
+  .every((other) => (Number(getComputedStyle(other).zIndex) || 0) < Number(getComputedStyle(pen).zIndex))"""
+
 
 def test_foot_leads_from_page_to_page_and_back_comes_home(visit, app_url):
     page = visit(f"{app_url}/{PAGES[-2].url_path}")
@@ -73,6 +76,29 @@ def test_who_has_no_pointer_skips_to_the_page_and_draws_by_keys(page, app_url):
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stMain")).to_be_focused()
     pad.focus()
+    expect(page.locator(".pen")).to_be_visible()
+    expect(page.locator(".ring")).to_be_visible()
+    assert page.locator(".pen").evaluate(IS_ABOVE_ALL)
+    expect(page.locator(".st-key-pixels_canvas_frame")).to_have_css("opacity", "1")
     for key in (" ", *["ArrowRight"] * 4, *["ArrowDown"] * 4, " "):
         page.keyboard.press(key)
     page.wait_for_url("**strokes=**")
+
+
+def test_what_takes_a_buttons_place_gets_its_focus_and_escape_closes(visit, app_url):
+    page = visit(f"{app_url}/translate")
+    offer = page.locator(".st-key-translate_try button")
+    offer.press("Enter")
+    expect(page.locator(".st-key-translate_try_guess [role=radio]").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(offer).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-translate_try_guess [role=radio]").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-translate_try_close button").last).to_be_focused()
+    page.locator(".st-key-questions button").first.press("Enter")
+    expect(page.locator(".st-key-translate_back button")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Translate and align")).to_be_focused()
+    settle(page)
+    assert "question=" not in page.url

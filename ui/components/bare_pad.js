@@ -7,14 +7,17 @@ import { watchPads } from "./pads.js";
 const CONNECTED = "CONNECTED", CONNECTION = "data-test-connection-state";
 const ABOUT = "Drawing pad. The arrow keys move the pen, with Shift by less; the space bar puts it down and lifts it.";
 const STYLE = `.dc-toolbar { display: none !important; }
-.pen { position: absolute; z-index: 9; width: 19px; height: 19px; translate: -50% -50%; border: 2px solid #0072b2;
-  border-radius: 50%; pointer-events: none; }
+canvas { opacity: var(--pad, 1); }  /* over a scene the pen alone is seen */
+.ring, .pen { position: absolute; z-index: 11; pointer-events: none; }
+.ring { inset: 0; border: 3px solid #0072b2; }
+.pen { width: 19px; height: 19px; translate: -50% -50%; border: 2px solid #0072b2; box-shadow: 0 0 0 2px #fff;
+  border-radius: 50%; }
 .pen.down { background: #0072b2; }
-canvas.upper-canvas:not(:focus) ~ .pen { display: none; }`;
+canvas.upper-canvas:not(:focus-visible) ~ :is(.pen, .ring) { display: none; }`;
 
 // A pen that the arrow keys move over a canvas: the pad takes its moves for a mouse's.
 const drawByKeys = (canvas) => {
-  const pen = make(canvas.parentElement, "div", "pen"), at = [0.5, 0.5];
+  const [, pen] = ["ring", "pen"].map((part) => make(canvas.parentElement, "div", part)), at = [0.5, 0.5];
   let isDown = false;
   const send = (kind) => {
     const { x, y, width, height } = canvas.getBoundingClientRect();
@@ -30,6 +33,7 @@ const drawByKeys = (canvas) => {
     send(isDown ? "mousedown" : "mouseup");
     show();
   };
+  for (const layer of canvas.getRootNode().querySelectorAll("canvas")) if (layer !== canvas) set(layer, { "aria-hidden": true });
   set(canvas, { tabindex: 0, role: "application", "aria-label": ABOUT });
   canvas.addEventListener("keydown", (event) => {
     const way = arrowOf(event), step = event.shiftKey ? 0.01 : 0.05;

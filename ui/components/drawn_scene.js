@@ -72,7 +72,7 @@ export class DrawnScene extends PictureScene {
     this.hint.hidden = !this.data.pad || this.hasDrawn || this.isCovered || this.playing > 0 || !this.isOver() || Number.isInteger(this.over);
   }
 
-  showPad(isShown) { this.pad?.style.setProperty("opacity", isShown ? 1 : 0); }
+  showPad(isShown) { this.pad?.style.setProperty("--pad", isShown ? 1 : 0); }
 
   layOut() {
     super.layOut();

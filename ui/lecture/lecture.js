@@ -2,6 +2,7 @@
 // laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
 // the colours and the letters of charts.
 import { boxOf, clamp, make, onceAFrame } from "../../attention_core/attention/view/prelude.js";
+import { helpByKeys } from "../components/by_keys.js";
 
 const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9, 0", "a screen"], ["], [", "next page, page before"],
@@ -368,6 +369,7 @@ export default ({ data, parentElement }) => {
     document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
     new MutationObserver(keepLetters).observe(document.body, { subtree: true, childList: true });
     keepLetters();
+    helpByKeys();
     if (!data.on) showShared();
     new MutationObserver(keepColours).observe(document.body, { subtree: true, childList: true, attributeFilter: ["fill"] });
   }

@@ -1,6 +1,6 @@
 // A canvas on which something moves, and a bar below it to play and scrub that; `save` makes a file of it. What extends it has `seconds` and a
 // `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
-import { create, make, onceAFrame, set, whenDarkOrLight } from "./prelude.js";
+import { asPercent, create, make, onceAFrame, set, whenDarkOrLight } from "./prelude.js";
 
 const HALL_LETTERS = 20;
 export class Film {
@@ -55,8 +55,11 @@ export class Film {
   show(time) {
     this.time = time;
     this.slider.value = Math.round(time * this.slider.max);
+    set(this.slider, { "aria-valuetext": this.timeText });
     this.draw();
   }
+
+  get timeText() { return asPercent(this.time); }
 
   // Save it as a film, or where the browser makes none as six pictures side by side.
   save() {

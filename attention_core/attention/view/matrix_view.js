@@ -69,7 +69,7 @@ export class MatrixView {
   constructor(parent, options) {
     Object.assign(this, options);
     this.box = make(parent, "div", "matrix");
-    this.canvas = make(this.box, "canvas", { tabindex: 0, role: "img", "aria-label": options.name });
+    this.canvas = make(this.box, "canvas", { tabindex: 0, role: "application", "aria-label": options.name });
     this.line = make(this.box, "div", "line");
     this.cross = make(this.box, "div", { class: "cross", hidden: "" });
     const [n, m] = this.size = [options.rows, options.columns];

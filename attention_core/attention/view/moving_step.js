@@ -140,7 +140,7 @@ export class MovingStep extends Film {
   constructor(root, choose) {
     super(root, "How the numbers of this step come about", "Show how these numbers come about");
     Object.assign(this, { choose, seconds: SECONDS });
-    this.canvas.tabIndex = 0;
+    set(this.canvas, { tabindex: 0, role: "application", "aria-label": "The numbers of this step" });
     this.announcement = make(root, "p", { class: "small said", "aria-live": "polite" });
     this.note = make(root, "p", "note");
     this.pointed = pointedIn(root, (places) => this.light(places));

@@ -16,7 +16,7 @@ export class PictureScene extends ScenePlayer {
     super(root, "A picture that is asked");
     this.narrowShare = 1;  // how much of a phone's width the picture has
     this.image = create("img", { decoding: "sync", onload: () => { if (this.data) this.showImage(); } });
-    this.picture = make(this.stage, "div", { class: "picture", role: "img", tabindex: 0 });
+    this.picture = make(this.stage, "div", { class: "picture", role: "application", tabindex: 0 });
     this.looks = make(this.stage, "div", { class: "looks", role: "group", "aria-label": "Looks" });
     this.pointed = pointedIn(root, (places) => { this.over = placeOn(places, "regions", true); this.draw(); });
     this.switch = make(this.bar, "div", { class: "switch", role: "group", "aria-label": "What is handed over" });
@@ -265,8 +265,8 @@ export class PictureScene extends ScenePlayer {
     if (progress.say > 0.5) this.nSaid = Math.max(this.nSaid, this.row + 1);
     this.lookButtons.forEach((node, row) => {
       const { label, answer } = data.looks[row], [said, share] = (row < this.nSaid && answer?.[0]) || ["·"];
-      set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said}` }) });
-      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), share ? asPercent(share) : "\u00a0");
+      set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said} ${share ? asPercent(share) : ""}` }) });
+      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), " ", share ? asPercent(share) : "\u00a0");
     });
     this.looks.hidden = layout.isRow && this.isEven;
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));

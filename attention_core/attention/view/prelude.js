@@ -170,9 +170,11 @@ export const dragged = (handle, { begin, go, end }) => {
   handle.onpointerup = handle.onpointercancel = (event) => { if (handle.hasPointerCapture(event.pointerId)) end(); };
 };
 
-// Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours, up and
+// Buttons in a line, one stop of the Tab key, the one that had the focus last: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours, up and
 // down weigh it, if they can: by how much is told.
 export const inLine = (buttons, look, choose, weigh) => buttons.forEach((button, place) => {
+  button.tabIndex = place ? -1 : 0;
+  button.addEventListener("focus", () => buttons.forEach((each) => { each.tabIndex = each === button ? 0 : -1; }));
   button.onpointerenter = button.onfocus = () => look(place);
   button.onpointerleave = button.onblur = (event) => look(null, event);
   button.onclick = () => choose(place);

@@ -111,14 +111,16 @@ export class SceneView extends ScenePlayer {
     });
     this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
     this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, textOf(label)));
+    if (this.data.glosses) for (const node of this.queries) node.lang = "fr";  // whose English stands below
     for (const [nodes, joined] of [[this.keys, this.data.joinedKeys], [this.queries, this.data.joinedQueries]]) this.glue(nodes, joined);
-    this.others = (vector?.words ?? []).map((label) => make(this.words, "button", "", textOf(label)));
+    this.others = (vector?.words ?? []).map((label) => make(this.words, "button", vector.glosses ? { lang: "fr" } : "", textOf(label)));
     this.glosses = this.glossesOf(this.data.glosses);
     this.otherGlosses = this.glossesOf(vector?.glosses);
     this.sides = vector && this.data.bothSaid ? this.glossesOf(["with attention", "one vector"]) : [];
     inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
     inLine(this.others, () => {}, (row) => this.choose(row, "vector"));
     if (canChange) inLine(this.keys, (key, event) => this.look(1, key, event), (key) => this.cross(key));
+    this.grips.forEach((grip, at) => this.keys[at].addEventListener("focus", () => this.grips.forEach((each) => { each.tabIndex = each === grip ? 0 : -1; })));
     this.buildSteps(this.timeline);
     this.buildSwitch();
     this.layOut();
@@ -180,7 +182,7 @@ export class SceneView extends ScenePlayer {
 
   // What a visitor drags, or moves with the arrow keys, to change a key's weight.
   gripOf(index) {
-    const node = make(this.words, "div", { class: "grip", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 100 });
+    const node = make(this.words, "div", { class: "grip", role: "slider", tabindex: index ? -1 : 0, "aria-valuemin": 0, "aria-valuemax": 100 });
     let startPoint, startWeight;
     dragged(node, {
       begin: (event) => { this.finish(); [startPoint, startWeight] = [this.pointOf(event), this.weights[index]]; },

@@ -18,7 +18,8 @@ export class ScenePlayer {
   constructor(root, label) {
     Object.assign(this, { root, time: 0, playing: 0, sent: 0 });
     root.classList.add("scene");
-    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.say = make(root, "p", "say");
+    this.heard = make(root, "p", { class: "heard", role: "status" });  // once it rests: who only hears it is told no steps before
     this.frame = make(root, "div", "frame");
     this.stage = make(this.frame, "div", { class: "stage", role: "group", "aria-label": label });
     this.canvas = make(this.stage, "canvas", { "aria-hidden": true });
@@ -220,6 +221,7 @@ export class ScenePlayer {
   writeTime(caption) {
     const { timeline } = this, index = timeline.indexAt(this.time);
     if (caption !== this.caption) writeMarked(this.say, (this.caption = caption));
+    if (!this.playing && !this.isAboutToPlay && this.heard.textContent !== this.say.textContent) this.heard.textContent = this.say.textContent;
     this.stepButtons.forEach((node, at) => {
       const { start, end } = timeline.steps[at];
       node.bar.style.width = `${100 * clamp((this.time - start) / (end - start), 0, 1)}%`;

@@ -63,7 +63,7 @@ def test_looks_follow_one_another_and_all_weights_are_made_equal_and_learned_aga
     expect(visitor.get_by_role("radio", name="Look 1")).to_be_checked()
     visitor.get_by_role("button", name="scores").click()
     expect(say).to_contain_text("Look 1 of 2: each region gets a score")
-    picture = visitor.get_by_role("img", name=re.compile("^The picture"))
+    picture = visitor.get_by_role("application", name=re.compile("^The picture"))
     picture.press("ArrowRight")
     expect(picture).to_have_attribute("aria-label", re.compile(r"Region 2: score -?\d+\.\d\d, weight"))
     visitor.get_by_role("button", name="all equal").click()

@@ -138,7 +138,7 @@ def open_question(page, text: str) -> None:
 
 
 def test_the_first_screen_follows_what_is_chosen_in_an_experiment(visitor):
-    headline = visitor.locator(".st-key-model_headline h5")
+    headline = visitor.locator(".st-key-model_headline h2")
     expect(headline).to_contain_text("looks at")
     before = headline.inner_text()
     open_question(visitor, "What does each head do?")

@@ -25,7 +25,7 @@ WIDE = "The animal didn't cross the street because it was too wide."
 
 
 def titles(page):
-    headings = [*(one.value for one in page.subheader), *(one.proto.body for one in page.get("html"))]
+    headings = [*(one.value for one in page.header), *(one.proto.body for one in page.get("html"))]
     return " ".join(headings)
 
 
@@ -72,16 +72,16 @@ def load_run(page):
 
 
 def claims(page):
-    return [one.value for one in page.markdown if one.value.startswith("#### Head ")]
+    return [one.value for one in page.markdown if one.value.startswith("## Head ")]
 
 
 def test_what_a_head_finds_is_said_of_another_word_too_and_that_a_decoder_cannot_hear_it(app):
     page = open_page(app, PAGE)
-    assert claims(page) == ["#### Head 3.1, one of 72, finds *animal* for *it*"]
+    assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*"]
     page = rerun(page, model_text_encoder=WIDE)
-    assert claims(page) == ["#### Head 3.1, one of 72, finds *animal* for *it*, until you say *wide*"]
+    assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*, until you say *wide*"]
     page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0))
-    assert claims(page) == ["#### Head 0.0, one of 72, finds no single word for *it*"]
+    assert claims(page) == ["## Head 0.0, one of 72, finds no single word for *it*"]
     page.segmented_control(key="model_switch").set_value("tired").run()
     assert page.text_area(key="model_text_encoder").value == WIDE.replace("wide", "tired")
     assert "model_switch" not in [one.key for one in page.segmented_control], "a guess comes first"

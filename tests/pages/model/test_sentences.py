@@ -53,7 +53,7 @@ def computed(name: str, page, edits=None):
 
 
 def headline(page) -> str:
-    return next(one.value for one in page.markdown if one.value.startswith("##### ")).replace("\\", "")
+    return next(one.value for one in page.markdown if one.value.startswith("## ")).replace("\\", "")
 
 
 def chosen_trace(page, made):
@@ -90,7 +90,7 @@ def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, 
     _, trace, head = chosen_trace(page, made)
     row = trace.weights(head, [2])[0]
     if stack.endswith("cross"):  # of the others there is a scene
-        asks, looked_at, share = re.match(r"##### \*(.+?)\* looks at \*(.+?)\*: ([\d.]+%)", headline(page)).groups()
+        asks, looked_at, share = re.match(r"## \*(.+?)\* looks at \*(.+?)\*: ([\d.]+%)", headline(page)).groups()
         assert asks == trace.story.query_axis.labels[2].strip()
         names = [name.strip() for name in trace.story.key_axis.labels]
         assert share in [percent(float(weight)) for weight, name in zip(row, names, strict=True) if name == looked_at]
@@ -185,7 +185,7 @@ def test_a_classifier_says_its_class_on_the_first_screen_and_it_moves_with_an_ed
     write_encoder(tmp_path / "classifier", "BertForSequenceClassification", id2label={0: "bad", 1: "good"})
     monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
     page = visit("model", model=model)
-    said = r"#### It (?:sees|says) \*\*?(.+?)\*: ([\d.]+%)"
+    said = r"## It (?:sees|says) \*\*?(.+?)\*: ([\d.]+%)"
     name, before = re.search(said, text_of(page)).groups()
     assert (name, before) == ("7", "91%") if model == "digit-vit" else name in ("bad", "good")
     page = open_question(switch_off(page), "")

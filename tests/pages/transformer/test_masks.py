@@ -66,7 +66,7 @@ def test_every_mask_is_drawn_as_its_name_says(mask, name):
     set_fields(mask, mask=name)
     n = 5 + 3 * (name == "padding")
     assert cells(mask).tolist() == named_mask(name, n).tolist()
-    assert mask.subheader[-1].value == MASKS[name].format(size=3).capitalize()
+    assert mask.header[-1].value == MASKS[name].format(size=3).capitalize()
 
 
 def test_cells_are_painted_and_another_mask_forgets_them(mask):

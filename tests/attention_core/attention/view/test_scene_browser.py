@@ -88,10 +88,11 @@ def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
     expect(steps).to_have_text(["one vector", "asks", "scores", "softmax", "takes", "says"])
     expect(say(page)).to_contain_text("squeezed into one vector of 384 numbers")
     page.clock.fast_forward(700)
-    captions = set()
+    captions, heard = set(), set()
     for _ in range(80):
         page.clock.fast_forward(320)
         captions.add(say(page).inner_text())
+        heard.add(page.get_by_role("status").inner_text())
     for text in (
         "red, in front are lost",
         "A query asks every English word",
@@ -101,6 +102,7 @@ def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
     ):
         assert any(text in caption for caption in captions), text
     expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    assert heard == {"", say(page).inner_text()}, "who hears it is told what it comes to, once"
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
     rested = page.evaluate(f"{VIEW}.time")
     page.clock.fast_forward(30_000)

@@ -1,0 +1,54 @@
+// Who works by keys or hears a page. What takes the place of a button that leaves gets its focus, or else the page's heading.
+// Escape closes what asks, and leaves an experiment. The answer of an experiment is told whenever it has changed.
+import { make } from "../../attention_core/attention/view/prelude.js";
+
+const STOPS = "a[href], button:not(:disabled), input:not(:disabled), textarea, [role=radio], [tabindex='0']";
+const HIDDEN = "position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+const CLOSES = ['[class*="_try_close"] button', '.st-key-experiment [class*="_back"] button'];
+const OPENS = '[data-testid="stPopoverBody"], [role="dialog"]:not(#lecture *), [role="listbox"], [aria-label^="Close fullscreen"]';
+
+const stopsIn = (place) => [...place.querySelectorAll(STOPS)].filter((node) => node.checkVisibility());
+const pathOf = () => window.location.pathname;
+
+// The keyed containers of an element, from the innermost, each with how many stops stand before it there.
+const placesOf = (node) => {
+  const places = [];
+  for (let place = node; (place = place.parentElement?.closest('[class*="st-key-"]')); ) {
+    places.push([`.${[...place.classList].find((name) => name.startsWith("st-key-"))}`, stopsIn(place).indexOf(node)]);
+  }
+  return places;
+};
+
+// What has come to where the focus was: on a page that is new, the heading.
+const heirOf = ({ path, places }) => {
+  for (const [selector, at] of path === pathOf() ? places : []) {
+    const isLink = selector === ".st-key-questions", place = document.querySelector(isLink ? ".st-key-experiment" : selector);
+    const stops = place ? stopsIn(place) : [];
+    if (stops.length) return stops[isLink ? 0 : Math.min(Math.max(at, 0), stops.length - 1)];
+  }
+  const heading = document.querySelector("h1");
+  heading?.setAttribute("tabindex", -1);
+  return heading;
+};
+
+export const helpByKeys = () => {
+  let last = null, isByKeys = false, answer = "";
+  const told = make(document.body, "p", { role: "status", style: HIDDEN });
+  window.addEventListener("pointerdown", () => { isByKeys = false; }, true);
+  window.addEventListener("keydown", (event) => {
+    isByKeys = true;
+    if (event.key !== "Escape" || window.lecture.on || event.defaultPrevented || document.querySelector(OPENS) || event.target.matches("input, textarea")) return;
+    for (const selector of CLOSES) if (document.querySelector(selector)) return document.querySelector(selector).click();
+  }, true);
+  document.addEventListener("focusin", ({ target }) => { last = { target, path: pathOf(), places: placesOf(target) }; });
+  const look = () => {
+    if (document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "notRunning") return;
+    const text = document.querySelector(".st-key-experiment_answer")?.textContent ?? "";
+    if (text !== answer) { told.textContent = answer && text; answer = text; }
+    if (!last || document.activeElement !== document.body || (last.target.isConnected && !last.target.disabled)) return;
+    const heir = isByKeys && !window.lecture.on && heirOf(last);
+    last = null;
+    if (heir) heir.focus({ preventScroll: true });
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributeFilter: ["data-test-script-state"] });
+};
