@@ -102,3 +102,7 @@ def test_what_takes_a_buttons_place_gets_its_focus_and_escape_closes(visit, app_
     expect(page.get_by_role("heading", name="Translate and align")).to_be_focused()
     settle(page)
     assert "question=" not in page.url
+    page.emulate_media(forced_colors="active")
+    expect(page.locator(".steps i").first).to_have_css("forced-color-adjust", "none")
+    page.emulate_media(media="print", forced_colors="none")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
