@@ -28,7 +28,7 @@ REWARDS = {
     "dot": "angle and lengths",
     "scaled dot": "the same, ÷ √d",
     "cosine": "angle alone",
-    "L2 distance": "nearness",
+    "L2 distance": "squared distance",
     "general": "a trained matrix",
     "additive": "a trained network",
     "concat": "a trained network",

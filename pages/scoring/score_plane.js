@@ -157,10 +157,10 @@ class ScorePlane extends PlaneScene {
     const grown = this.grownKey();
     if (grown >= 0) {
       const clauses = this.tour.map((at) => {
-        const [is, was] = [data.weights, this.base].map((rows) => rows[at]), by = is[grown] - was[grown];
-        return `**${data.queries[at]}** ${Math.abs(by) < UNDECIDED ? "doesn't care" : by < 0 ? "turns away" : winner(is) === grown ? "now prefers it" : "gives it more"}`;
+        const [was, is] = [this.base, data.weights].map((rows) => this.percentsOf(rows[at])[grown]);
+        return `**${data.queries[at]}** ${was === is ? "still" : `${was} →`} ${is}`;
       });
-      return `**${data.keys[grown]}** only grew longer: ${clauses.join(", ")}.`;
+      return `**${data.keys[grown]}** only grew longer. Its weight: ${clauses.join(", ")}.`;
     }
     if (best < 0) return `By **${name}** all keys fit equally well.`;
     const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`;

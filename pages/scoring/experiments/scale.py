@@ -40,7 +40,8 @@ def answer(weights: RandomWeights) -> str:
         return ""
     undivided, divided = (f"**{percent(float(rows.amax(1).mean()))}**" for rows in weights)
     gradient, usual = (float(measures.softmax_jacobian_norm(rows).mean()) for rows in weights)
-    learns = f" Undivided, softmax's gradient is {gradient:.2f}, not {usual:.2f}: a network learns slower."
+    reacts = f" Undivided, weights react less to the scores (gradient {gradient:.2f}, not {usual:.2f})"
+    learns = f"{reacts}: a network learns slower."
     shares = f"on average {undivided}, divided only {divided}."
     return f"Larger dot products let one key take all: {shares}{learns * (gradient < usual / 2)}"
 
