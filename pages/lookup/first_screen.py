@@ -104,7 +104,8 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
         sentence = f"By {next_by} it finds *{names[option]}*; by {present_by}, *{names[best_by[present_by]]}*."
         runs = core.shared_runs(text, request.records.keys[rankings_by[next_by][asked][0]])
         if next_by == "spelling" and runs:
-            sentence += f" Letters in common: {', '.join(error_markdown(run.strip('_')) for run in runs[:MAX_RUNS])}."
+            letters = ", ".join(error_markdown(run.strip("_")) for run in runs[:MAX_RUNS])
+            sentence += f" Runs of letters in common: {letters}."
         return option, sentence
 
     question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"

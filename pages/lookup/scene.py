@@ -57,7 +57,8 @@ def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) 
     vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))[order]
     products = vectors[:, None] * keys  # of which a score is the sum
     shares = products.std(1).max(0) + 1e-6 * np.abs(products).max((0, 1))  # where keys are alike, the largest
-    decisive = np.argsort(-shares, kind="stable")[:N_NUMBERS]
+    matched = products[np.arange(len(products)), products.sum(-1).argmax(-1)].argmax(-1)  # what wins, by query
+    decisive = np.array([*dict.fromkeys([*matched, *np.argsort(-shares, kind="stable")])])[:N_NUMBERS]
     blank = keys[~keys[:, decisive].any(1)]  # keys that would have no number, since they share nothing with a query
     own = np.unique(np.abs(blank).argmax(1))[: N_NUMBERS // 2] if len(blank) else decisive[:0]
     decisive = np.sort(np.concatenate((decisive[: N_NUMBERS - len(own)], own)))
