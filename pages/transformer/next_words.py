@@ -40,9 +40,11 @@ def draw_line(*models: str) -> Line:
 def foreseen_words(line: Line, probabilities: Tensor) -> list[RowText]:
     """Return the likeliest word after each position, (n, N_WORDS), and whether it comes; nothing after the last."""
     likeliest = probabilities.argmax(-1).tolist()
+    typed = {"i": "I"} | {label.lower(): label for label in line.labels[1:]}
+    texts = [strip_space_mark(vocabulary()[word]) for word in likeliest]
     words = [
-        RowText(strip_space_mark(vocabulary()[word]), None if target == UNKNOWN else word == target)
-        for word, target in zip(likeliest, line.ids[1:], strict=False)
+        RowText(typed.get(text, text), None if target == UNKNOWN else word == target)
+        for text, word, target in zip(texts, likeliest, line.ids[1:], strict=False)
     ]
     return [*words, RowText("")]
 

@@ -8,7 +8,7 @@ from ui.state import Field, component_message, whole_number
 from ui.try_this import TRY_STAGE, is_guessing
 
 TILES = f"{NAME}_tiles"
-LEAST_WEIGHT = 0.2  # of what a French word is drawn to look at
+LEAST_WEIGHT = 0.3  # of what a French word is drawn to look at
 _tiles = component("word_tiles", folder="pages/transformer")
 
 

@@ -21,7 +21,7 @@ class WordTiles {
     this.other = make(root, "p", "other");
     this.links = root.appendChild(document.createElementNS(SVG, "svg"));
     set(this.links, { class: "links", "aria-hidden": "true" });
-    this.note = make(root, "p", "note", "A line: what a French word looks at, from 20% on (last layer, mean of six heads).");
+    this.note = make(root, "p", "note", "A line: what a French word looks at, from 30% on (last layer, mean of six heads).");
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
     const bar = make(root, "div", "bar");
@@ -187,7 +187,7 @@ class WordTiles {
   // What has been done to the typed sentence.
   moved() {
     const moved = this.typed.filter((word) => this.order[word] !== word).map((word) => `“${this.data.words[word]}”`);
-    return moved.length === 2 ? `${moved.join(" and ")} are swapped:` : `“${this.data.typed}” in another order:`;
+    return `“${this.data.typed}” ${moved.length === 2 ? `with ${moved.join(" and ")} swapped` : "in another order"}:`;
   }
 
   sentence(french) {
@@ -196,7 +196,7 @@ class WordTiles {
     if (tried === "answered") return "The words stand still, **their numbers have changed places**: the French follows the numbers.";
     if (!hasNumbers) return isTyped ? "Attention weighs all words at once: **it does not see which comes first**." : "The words have changed places, but **the French stands still**: without positions, attention cannot tell.";
     if (isTyped) return "Each word carries **the number of its position**.";
-    return french === typed ? "Each word carries **the number of its position**, and the French is the same." : "Each word carries **the number of its position**: now the French follows the words.";
+    return french === typed ? "Each word carries **the number of its position**, and the French is the same." : "Each word carries **the number of its position**: now the French changes, too.";
   }
 }
 
