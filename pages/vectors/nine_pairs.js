@@ -31,6 +31,8 @@ class NinePairs extends PlaneScene {
     nameColumn("contexts", end);
   }
 
+  legend() { return `Blue: query. Yellow: keys. Green: values. ${super.legend()}`; }
+
   // An arrow's positions on the axes: among the queries, among the keys, or both.
   positionsOf(arrow) {
     const { tables, query, key } = this.given, row = arrow - tables.indexOf(tables[arrow]);
@@ -140,7 +142,7 @@ class NinePairs extends PlaneScene {
     const { row, data: { weights, keys } } = this, other = this.unequalPartner();
     if (other < 0) return null;
     const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
-    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score**, ${this.product}, **is the same**.`;
+    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score is the same**: each row is divided by its own sum.`;
   }
 
   // In each cell its score, where there is room.

@@ -9,7 +9,7 @@ from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
 NINE = re.compile(r"Only .* moved\..* 9 of 9 weights changed\.")
-PAIR = "x1 takes 41% from x3, x3 takes 36% from x1, though their score, query · key / √2, is the same."
+PAIR = "x1 takes 41% from x3, x3 takes 36% from x1, though their score is the same: each row is divided by its own sum."
 
 
 def type_into(page, row, share, letter):
