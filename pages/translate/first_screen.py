@@ -91,9 +91,11 @@ def crossed_out_word() -> TryThis:
             change_arc(_attentive(), *CROSSED, None, TWO_ANIMALS)
 
     def outcome() -> tuple[int, str]:
-        translated = _attentive().translation
+        traced = _attentive()
+        translated, english = traced.translation, " ".join(filter(None, word_glosses(traced, TWO_ANIMALS)))
         subject = translated.words[CROSSED[0]]
-        return list(SUBJECTS).index(subject) if subject in SUBJECTS else len(SUBJECTS), f"*{translated.text}*"
+        sentence = f"*{translated.text}* Word for word: {as_markdown(english)}."
+        return list(SUBJECTS).index(subject) if subject in SUBJECTS else len(SUBJECTS), sentence
 
     if (words.text_field(network.NAME).value, MODELS.value) != (TWO_ANIMALS, network.FIRST):
         TRY_STAGE[network.NAME].reset()  # the verdict on a guess was about another sentence or other models

@@ -29,7 +29,7 @@ def answer(translations: Translations) -> str:
     if traced is None:
         return "Without attention, none looks at any word."
     heaviest = traced.view.weights.amax(1)
-    n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator].capitalize()
+    n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator].removeprefix("dot ").capitalize()
     return f"{name}: {n} of {len(heaviest)} rows look mostly at one word."
 
 

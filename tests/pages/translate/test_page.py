@@ -310,7 +310,8 @@ def test_a_crossed_out_word_is_guessed_while_the_picture_stands_and_another_come
     assert (data["covered"], data["canChange"], data["isEdited"]) == (True, False, False)
     page.segmented_control(key="translate_try_guess").set_value(1).run()
     assert [box.value for box in page.success] == [
-        "You guessed: the cat. **Right**: *Le chat est sous la table et le chat est sur le lit.*"
+        "You guessed: the cat. **Right**: *Le chat est sous la table et le chat est sur le lit.* "
+        "Word for word: The cat is under the table and the cat is on the bed."
     ]
     data = data_of(page, "translate_pair_scene")
     assert data["weights"][data["query"]][data["keys"].index("dog")] == 0
