@@ -272,7 +272,7 @@ export class SceneView extends ScenePlayer {
       const rivals = candidates.filter((candidate) => candidate !== said && candidate[1] >= 0.01 && !candidate[0].endsWith("…")).slice(0, 2);
       const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])], [, next] = odds;
       const others = 1 - odds.reduce((sum, [, probability]) => sum + probability, 0);
-      const [, likeliest] = candidates.find((candidate) => candidate !== said && !rivals.includes(candidate)) ?? candidates.at(-1);
+      const unsaid = candidates.filter((candidate) => candidate !== said), [, likeliest] = unsaid.find((candidate) => !rivals.includes(candidate)) ?? unsaid.at(-1) ?? said;
       if (others >= LEAST_OTHERS) odds.push([`others, each ≤${Math.ceil(100 * likeliest)}%:`, others]);
       return {
         word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next,
