@@ -11,7 +11,7 @@ from attention_core.weights import WeightsError
 CONTRACTED = {"du": ("of the", "from the"), "des": ("of the", "from the"), "au": ("to the", "at the", "in the")}
 CONTRACTED |= {"aux": CONTRACTED["au"], "devant": ("in front of",)}
 """French words that are several English ones, where the sentence has these one after the other."""
-OF_MACHINES = {"fonctionne": "functions"}  # "works" in the table, which a person does in another sense
+FIXED = {"fonctionne": "functions", "a": "has"}  # in the table "works", which a person does in another sense, and "he"
 
 
 def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
@@ -23,7 +23,9 @@ def english_below(french_words: Sequence[str], sentence: str) -> list[str]:
     meanings = gloss(french_words, sentence, table)
     for at, french in enumerate(french_words if table else ()):
         phrases = (phrase for phrase in CONTRACTED.get(french.lower(), ()) if f" {phrase} " in padded)
-        meanings[at] = next(phrases, OF_MACHINES.get(french.lower(), meanings[at]))
+        meanings[at] = next(phrases, FIXED.get(french.lower(), meanings[at]))
+        if at and french_words[at - 1].lower() == "parce":
+            meanings[at] = "that"
 
     def is_read(french: str, english: str) -> bool:
         return english.lower() != french.lower() or (french.lower() in table and french.isalpha())

@@ -98,7 +98,7 @@ def _surprise() -> TryThis:
         said = data["vector"]["english"] or " ".join(data["vector"]["words"][:-1])
         return right, f"Out of one vector comes “{said}” Attention looks back at {', '.join(lost) or 'every word'}."
 
-    question = f"*{OPENING[1]}* Which word does one vector lose?"
+    question = f"*{OPENING[1]}* Does one vector lose a word? Which?"
     act = partial(TEXT.set, OPENING[1])
     hides = ".st-key-start_text_examples"
     return TryThis("another sentence", question, options, act, outcome, "start_sentence_scene", hides=hides)
