@@ -59,7 +59,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost or wrong` : `none of ${counts.at(-1)} words lost` }));
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost or misplaced` : `none of ${counts.at(-1)} words lost` }));
       if (nLost) make(half.lost, "span", "which", `: ${lost.join(", ")}`);
       half.lost.classList.toggle("none", !nLost);
     }
@@ -175,10 +175,10 @@ class OneVector extends ScenePlayer {
   captionNow() {
     const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
     if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
-    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} lost or wrong` : "**no word** is lost");
+    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} lost or misplaced` : "**no word** is lost");
     const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
     if (time < (starts.attention ?? Infinity)) return one;
-    if (halves.every(({ lost }) => !lost.length)) return `One vector is enough for ${n} words: **no word** is lost.`;
+    if (halves.every(({ lost }) => !lost.length)) return `One vector was enough for these ${n} words: **no word** is lost.`;
     return `${one} Attention goes back to each word's own vector: ${lossOf(second ?? first)}.`.trim();
   }
 
@@ -204,7 +204,7 @@ class OneVector extends ScenePlayer {
     scores.forEach(({ bleu }) => { const isUpper = scores.every((other) => other.bleu[0] <= bleu[0]); write(Math.round(bleu[0]), xs[0] + 8, yOf(bleu[0]) + (isUpper ? -4 : smallest + 2)); });
     for (const group of groups.slice(0, -1)) { const x = xOf(Number(group.split("-")[1]) + 0.5); make(curve, "svg:line", { x1: x, x2: x, y1: high, y2: high + 6, stroke: "currentcolor", opacity: 0.6 }); }
     groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
-    write("quality of test translations (BLEU) by length", left + 6, high - 8, { class: "over" });
+    write("test translations by length: BLEU, 0 to 100, higher is better", left + 6, high - 8, { class: "over" });
     if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });
     Object.assign(length.style, { marginLeft: `${xOf(stops[0]) - 9}px`, width: `${xOf(stops.at(-1)) - xOf(stops[0]) + 18}px` });
   }

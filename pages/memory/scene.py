@@ -26,7 +26,7 @@ from ui.translation_scene import note_weights
 from ui.try_this import is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
-TITLES = {WITHOUT: "one vector for all {} words", ATTENTIVE: "attention: {} vectors, one for each word or mark"}
+TITLES = {WITHOUT: "one vector for all {} words", ATTENTIVE: "attention: one vector for each word or mark"}
 _memory_scene = component("one_vector", folder="pages/memory")
 
 
@@ -73,9 +73,8 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
 
 def _half(name: str, model: TracedTranslation, text: str) -> dict[str, Any]:
     said, is_single = read_and_said(model, text), name == WITHOUT
-    title = TITLES[name].format(n_words(text) if is_single else len(said["vectors"]))
     return (
-        {"name": "vector" if is_single else "attention", "title": title}
+        {"name": "vector" if is_single else "attention", "title": TITLES[name].format(n_words(text))}
         | said
         | {"row": (name == ATTENTIVE and last_lost_row(model, text)) or None}
     )
