@@ -45,7 +45,7 @@ def why_it_moves(text: str, position: int) -> str:
     if not turned:
         return "It acts through its neighbours: their vectors have read it."
     if all(turned.values()):
-        return f"It ends the negation: without it, “{names}” is negated, too."
+        return f"It ends the negation: without it, “{names}” is turned round, too, before attention weighs it."
     return f"It negates “{names}” before attention weighs them."
 
 

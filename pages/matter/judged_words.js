@@ -86,8 +86,8 @@ class JudgedScene extends SceneView {
     if (data.isEdited && !local && !isEven) return data.changedText;
     if (this.isChanged()) return super.captionOf("says");
     if (data.isAwaited) {
-      const [weights] = data.weights, heaviest = quoted(data.keys[weights.indexOf(Math.max(...weights))]);
-      return `Out of that mixture comes ${saidOf(this.answer())}. **${heaviest}** has the most weight.${data.covered ? "" : " Whether it decides, **Try this** shows."}`;
+      const [weights] = data.weights, first = weights.indexOf(Math.max(...weights)), turned = data.turned[first] ? ", but a negation has turned its vector round" : "";
+      return `Out of that mixture comes ${saidOf(this.answer())}. **${quoted(data.keys[first])}** has the most weight${turned}.${data.covered ? "" : " Whether it decides, **Try this** shows."}`;
     }
     return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
   }

@@ -71,6 +71,7 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
         "isEven": Uniform() in trace.edits,
         "isEdited": bool({*trace.edits} - {Uniform()}),
         "readAs": sentence.read_as,
+        "turned": sentence.negated,
         "ifRemoved": None,
         "note": "" if is_read else "Too few of its words are known to judge it.",
     }

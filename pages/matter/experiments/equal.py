@@ -11,8 +11,8 @@ def answer(judgement: Judgement) -> str:
     """Say whether attention helps, and what both say of this sentence."""
     accuracies = [inputs.accuracy_of(name) for name in CALLED]
     is_close = max(accuracies) - min(accuracies) < inputs.SMALL_CHANGE
-    hardly = "attention hardly helps here" if is_close else "attention helps"
-    return f"Trained alike, {hardly}; {inputs.describe_verdicts(judgement, CALLED)}."
+    helps = "attention does not help here" if is_close else "attention helps"
+    return f"Trained alike, {helps}; {inputs.describe_verdicts(judgement, CALLED)}."
 
 
 def draw(judgement: Judgement) -> None:

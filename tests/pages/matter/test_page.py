@@ -75,7 +75,7 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     )
     assert "Delete **“Not”**, which has 3%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
-    assert "attention hardly helps here; both say *positive 84%* and *" in text_of(page)
+    assert "attention does not help here; both say *positive 84%* and *" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
     assert len({card["epochs"] for card in figures}) == 1, "equal passes"
