@@ -203,12 +203,12 @@ def surprise() -> TryThis:
     """Return the page's surprise: what two layers of single keys can do, and at what cost."""
 
     def outcome() -> tuple[int, str]:
-        shallow, deep = (card_or_empty(file) for file in STACKS.values())
-        accuracy, single = deep.get("test_accuracy", 0.0), shallow.get("test_accuracy", 0.0)
+        deep = card_or_empty(STACKS[TWICE])
+        accuracy = deep.get("test_accuracy", 0.0)
         times = deep.get("parameters", 0) / card_or_empty(HEADS["triples"]).get("parameters", 1)
         return bisect_left(JUDGED_BOUNDS, accuracy), (
-            f"Two layers judge {percent(accuracy)} of new locks rightly, one such layer {percent(single)}. The price: "
-            f"{times:.0f} times as many learned numbers as two keys at once."
+            f"Two layers judge {percent(accuracy)} of new locks rightly. The price: {times:.0f} times as many learned "
+            "numbers as two keys at once."
         )
 
     return TryThis(

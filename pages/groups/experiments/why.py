@@ -50,6 +50,6 @@ def draw(_: Party) -> None:
     with right:
         note(
             f"One training each, on as many parties. Learned numbers: heads {head:,}, layers {larger:,} and {deep:,}. "
-            "How two layers do it, their weights do not show."
+            "The weights of two layers do not show how they do it."
         )
         paragraph(SCORE)
