@@ -12,7 +12,9 @@ from ui.chart import PRINT_WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
-NO_PICTURE = "lecture share scroll_to bare_pad streamlit_drawable_canvas brush learning_film hall_corner lecture_notes"
+NO_PICTURE = (
+    "lecture share scroll_to bare_pad streamlit_drawable_canvas brush learning_film hall_corner lecture_notes paste"
+)
 ONE = "aligned_words next_words token_chips atlas_map vector_plane judged_words pixel_map"
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} ten_digits party nine_pairs question_box word_tiles".split(), 0),

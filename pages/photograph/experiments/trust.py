@@ -15,7 +15,7 @@ from pages.photograph.first_screen import SURE, draw_photographs
 from pages.photograph.reading import MODEL, SIDE, ask_all, content_of_photo, see, temperature
 from ui.chart import draw_chart, note_picture
 from ui.computed import card_or_empty
-from ui.labels import note
+from ui.labels import note, paragraph
 from ui.layout import bar_rows, section
 from ui.lecture.mode import LECTURE
 
@@ -68,7 +68,7 @@ def draw(card: dict[str, Any]) -> None:
         st.markdown(f"The right place is **{of_picture}** of the photograph, and gets **{in_boxes}** of the weight.")
         areas = card["faithfulness"]["area_of_deletion"]
         remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
-        st.markdown(f"As regions turn grey, the name keeps on average {remains}.")
+        paragraph(f"As regions turn grey, the name keeps on average {remains}.")
         with st.container(key="desk_photograph_boxes"):
             note("Twenty photographs, 24 things in boxes that we drew.")
     with right, st.container(key="desk_photograph_each"):

@@ -10,7 +10,7 @@ from ui.computed import card_or_empty
 from ui.layout import figures_table
 
 ROWS = {
-    ("additive", ""): "GRU with attention",
+    ("additive", ""): "recurrent with attention",
     ("additive", "recurrence"): "– every piece read alone",
     ("additive", "attention_trained"): "– without attention, trained so",
     ("transformer", ""): "transformer",
