@@ -23,7 +23,7 @@ from ui.digits import inked, prepared, read_image
 from ui.fragments import with_rerun
 from ui.lecture.mode import LECTURE
 from ui.state import component_message
-from ui.try_this import TryThis, is_answered
+from ui.try_this import TryThis, is_answered, is_guessing
 
 KEY = "pixels_ten"
 HINT = " Click one to see how."
@@ -63,7 +63,7 @@ def draw_ten_digits() -> None:
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
-        if not has_control:
+        if not has_control and not is_guessing(screen.NAME):
             st.caption(screen.worth_text())
 
 
