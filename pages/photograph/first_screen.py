@@ -170,7 +170,7 @@ def _describe(reading: PhotoReading, equal: list) -> str:
     name, share, _ = asked.likeliest(reading.answer)[0]
     if label in ABSENT.get(PHOTO.value, ()) and share > SURE:
         sentence = f"**There is no {label} here.** It finds one all the same ({percent(share)})"
-        return f"{sentence}: attention finds what it is asked for."
+        return f"{sentence}: attention can find what is not there."
     if not reading.query.nearest:
         return f"What looks like this region? Out of those regions comes **{name}** ({percent(share)})."
     if share < UNSURE:
@@ -262,7 +262,7 @@ def absent_surprise() -> TryThis:
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question
     return TryThis(
         "ask for what is not there",
-        f"There is no *{text}* on this photograph. How likely is one, says the network, when it is asked for one?",
+        f"There is no *{text}* in this photograph. How likely is one, says the network, when it is asked for one?",
         ("Below 5%", "Up to 50%", "Above 50%"),
         act,
         outcome,

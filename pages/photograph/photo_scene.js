@@ -110,8 +110,14 @@ class PhotoScene extends PictureScene {
   // A name for what the rim and the clear picture in it mean, below the strongest weight or above it.
   labelSpot(alpha) {
     const { best, layout: { side, high, small }, data: { grid: [, columns] } } = this, { x, y, w, h } = this.cellOf(best), reach = (2.1 * side) / columns;
-    const text = "it looks here", wide = this.text(text, 0, 0, small, { weight: 650, alpha: 0 }), middle = y + h / 2, isBelow = middle + reach + 1.3 * small < high;
+    const text = `it looks here: ${asPercent(this.shareAround(best))}`, wide = this.text(text, 0, 0, small, { weight: 650, alpha: 0 }), middle = y + h / 2, isBelow = middle + reach + 1.3 * small < high;
     this.text(text, clamp(x + (w - wide) / 2, 4, side - wide - 4), isBelow ? middle + reach + small : middle - reach - 0.3 * small, small, { weight: 650, alpha, hides: true });
+  }
+
+  // The weight of a region and those at most two away from it, as far as its light reaches.
+  shareAround(best) {
+    const [, columns] = this.data.grid, far = (index) => Math.max(Math.abs((index % columns) - (best % columns)), Math.abs(Math.floor(index / columns) - Math.floor(best / columns)));
+    return this.weights().reduce((sum, weight, index) => sum + (far(index) <= 2 ? weight : 0), 0);
   }
 
   // While a guess is awaited, what is to come: an answer with equal weights, and one as asked.

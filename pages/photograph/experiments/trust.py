@@ -60,16 +60,19 @@ def draw(card: dict[str, Any]) -> None:
     left, right = (st.container(), st.container()) if LECTURE.value else st.columns([1.15, 1], gap="large")
     means = card["photographs"]["temperature_1"]
     with left, st.container(key="photograph_means"):
-        heading, shares = "Mean probability", [means[key] for key in MEANS]
+        titles = {key: title for key, title in MEANS.items() if key != "trained" or not LECTURE.value}
+        heading, shares = "Mean probability", [means[key] for key in titles]
         section(heading, Role.OUTPUT)
-        note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), heading)
-        st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(MEANS.values(), shares, strict=True)))
-        of_picture, in_boxes = (percent(means[key]) for key in ("area_of_boxes", "weight_inside"))
-        st.markdown(f"The right place is **{of_picture}** of the photograph, and gets **{in_boxes}** of the weight.")
+        note_picture(partial(bar_table, [*titles.values()], {"probability": shares}, SERIES), heading)
+        st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(titles.values(), shares, strict=True)))
         areas = card["faithfulness"]["area_of_deletion"]
         remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
         paragraph(f"As regions turn grey, the name keeps on average {remains}.")
         with st.container(key="desk_photograph_boxes"):
+            of_picture, in_boxes = (percent(means[key]) for key in ("area_of_boxes", "weight_inside"))
+            st.markdown(
+                f"The right place is **{of_picture}** of the photograph, and gets **{in_boxes}** of the weight."
+            )
             note("Twenty photographs, 24 things in boxes that we drew.")
     with right, st.container(key="desk_photograph_each"):
         questions = sorted(card["photographs"]["questions"], key=lambda row: -row["attended"])
