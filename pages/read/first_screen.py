@@ -30,6 +30,7 @@ IS_EVEN = Field(NAME, "even", False, address="even")
 LOOK = Field(NAME, "scene_look", -1)
 """The look at which the scene rests, from 0; -1 = the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
+NOTE = "Each blurred picture is a mixture of all regions, by the weights of a look."
 
 
 def draw_read_number() -> ChangedReading:
@@ -70,7 +71,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
         best = np.argsort(row)[::-1][:N_ANSWERS].tolist()
         look |= {"answer": [(CLASSES[index], row[index], "") for index in best]}
         look["asks"] = f"{state} asks **every region**."
-    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True}
+    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True, "note": NOTE}
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]

@@ -25,8 +25,8 @@ def answer(present: PresentLook) -> str:
     probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
     if label == CLASSES[END]:
-        return f"It finds no digit that is not read yet: it says **end** ({certainty} sure)."
-    return f"Where it is pink, it reads **{label}** ({certainty} sure)."
+        return f"At this look it says **end** ({certainty} sure), and stops."
+    return f"It looks mostly where it is pink, and reads **{label}** ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:
