@@ -275,14 +275,10 @@ def chain_surprise() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         picture = ask.scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
-        inputs = MODEL, picture, questions.read_question(CHAIN_QUESTION).words
-        answers = (best_answer(explain_answer(*inputs, edits=edits)) for edits in ((), (Uniform(),)))
-        (answer, probability), (uniform, _) = answers
+        words = questions.read_question(CHAIN_QUESTION).words
+        answer, _ = best_answer(explain_answer(MODEL, picture, words, edits=()))
         option = CHAIN_OPTIONS.index(answer) if answer in CHAIN_OPTIONS else len(CHAIN_OPTIONS)
-        return option, (
-            f"After three looks it says *{answer}* ({percent(probability)}); forced to look everywhere alike, "
-            f"*{uniform}*."
-        )
+        return option, f"After three looks it says *{answer}*: what one look takes goes into the query of the next."
 
     if (QUESTION.value, PAD.preset.value) != (CHAIN_QUESTION, PAD.first):
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question or drawing

@@ -249,13 +249,14 @@ export class PictureScene extends ScenePlayer {
     looks.forEach(({ weights }, row) => {
       const index = weights.indexOf(Math.max(...weights));
       if (looks.length < 2 || index >= rows * columns) return;
-      const { x, y, w } = this.cellOf(index), at = [Math.min(x + w + size * (0.8 + 1.5 * (row === looks.length - 1)), side - size), y];
+      const { x, y, w } = this.cellOf(index), label = `look ${row + 1}`, wide = this.text(label, 0, 0, size, { weight: 650, alpha: 0 }) + 0.8 * size;
+      const left = Math.min(x + w, side - wide - 2), top = Math.max(2, y - 0.7 * size + 1.6 * size * (row === looks.length - 1));
       pen.globalAlpha = alpha;
-      pen.fillStyle = tones.query;
+      pen.fillStyle = tones.ink;
       pen.beginPath();
-      pen.arc(...at, 0.75 * size, 0, 7);
+      pen.roundRect(left, top, wide, 1.4 * size, 4);
       pen.fill();
-      this.text(String(row + 1), at[0], at[1] + 0.35 * size, size, { weight: 650, alpha, colour: tones.ground, align: "center" });
+      this.text(label, left + 0.4 * size, top + 1.05 * size, size, { weight: 650, alpha, colour: tones.ground });
     });
   }
 

@@ -55,9 +55,9 @@ def answer(scene: DescribedScene) -> str:
     """Give the sentence, and say whether it is true."""
     words, end = scene.caption.words, "." if scene.caption.is_finished else " …"
     text = sentence(words)
-    verdict, aslant = "", next((f": “{word}” may be aslant" for word in words if word in ("above", "below")), "")
+    verdict, diagonal = "", next((f": “{word}” may be diagonal" for word in words if word in ("above", "below")), "")
     if PAD.preset.value != CUSTOM:  # whose digits nobody named
-        verdict = f" {f'True{aslant}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
+        verdict = f" {f'True{diagonal}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
     return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{end}*{verdict}"
 
 
