@@ -12,7 +12,7 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, question_scene_data, read_digits, scene_input
-from attention_core.inference.translation_scene import vector_data
+from attention_core.inference.translation_scene import is_sound, vector_data
 from attention_core.models.scene_question import SceneQuestion
 from ui.computed import by_model
 from ui.layout import role_span
@@ -43,9 +43,11 @@ def sentence_answer(text: str) -> dict[str, Any]:
     """Return the scene of a sentence: what comes of one vector, of attention, and of equal weights."""
     single, attentive = (traced_translation(name, text, ()) for name in FIRST.values())
     french = attentive.view.target
-    unique = words_only_in(french, single.view.target)
+    unique, vector = words_only_in(french, single.view.target), vector_data(single, text)
+    if vector["lost"] and is_sound(attentive, text):
+        vector["wrong"] = words_only_in(single.view.target, french)
     return attention_data(attentive, text) | {
-        "vector": vector_data(single, text),
+        "vector": vector,
         "query": unique[-1] if unique else max(range(len(french)), key=lambda row: len(french[row])),
     }
 

@@ -36,6 +36,12 @@ export const placeWord = (node, { x, y, w, h }, size) => {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`, fontSize: `${size}px`, lineHeight: `${h}px` });
 };
 
+// Lets a second sentence of one line begin where the first one does, if it has the room.
+const alignLeft = ({ places, belows }, { queries, width }) => {
+  const shift = queries.places[0].x - places[0].x, last = places.at(-1);
+  if (places[0].y === last.y && last.x + last.w + shift <= width) for (const place of [...places, ...belows]) place.x += shift;
+};
+
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
@@ -222,6 +228,7 @@ export class SceneView extends ScenePlayer {
     const layout = (this.layout = this.newLayout({ width, keys, queries, glosses, measure, least, joinedKeys, joinedQueries }));
     const vectorLine = vector ? layout.wordsBelow(vector.words, vector.glosses) : null;
     this.under = this.data.bothSaid && vectorLine ? layout.queries.bottom + 4 - layout.below : 0;  // so much lower stands what one vector says
+    if (this.under) alignLeft(vectorLine, layout);
     layout.height = Math.max(layout.height, (vectorLine?.bottom ?? 0) + 6) + (this.under && vectorLine.bottom - layout.below);
     this.sizeStage(layout);
     this.keys.forEach((node, index) => placeWord(node, layout.words[index], layout.size));
@@ -234,6 +241,7 @@ export class SceneView extends ScenePlayer {
       const { x, y, h } = layout.queries.places[0];
       node.hidden = x < SIDE_ROOM;
       placeWord(node, { x: 0, y: y + at * this.under, w: SIDE_ROOM, h }, layout.glossSize);
+      node.style.textAlign = "left";
     });
     this.middle = null;
     this.reserveRoom(vector ? [captionOf("vector", this.data, { progress: { press: 1, lost: 1 } })] : []);
