@@ -27,7 +27,7 @@ def draw(_: None) -> None:
     """Draw the names, and slips."""
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
     table = "\n".join(["| here | elsewhere |", "|---|---|", *rows])
-    st.markdown(table, help=explain("softmax"))
+    st.markdown(table, help=explain(table))
     st.caption(
         "Slips: 28 × 28 is 784, not 748; a mask is high, not low, where it matters; the paper is *Attention is all you "
         "need*."
