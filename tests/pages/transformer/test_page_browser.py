@@ -70,12 +70,12 @@ def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
     page = visit(f"{app_url}/transformer?question=mask&mask=none")
     chart = page.locator("[class*=st-key-transformer_mask_cells] svg.marks")
     chart.wait_for()
-    page.get_by_text("nothing is hidden from the other one").wait_for()
+    page.get_by_text("nothing is hidden from the other one").first.wait_for()
     settle(page)
     for says in ("leaves 3 of them in sight", "nothing is hidden"):
         box = chart.bounding_box()
         page.mouse.click(box["x"] + box["width"] * CELL[0], box["y"] + box["height"] * CELL[1])
-        page.get_by_text(says).wait_for()
+        page.get_by_text(says).first.wait_for()
         settle(page)
 
 
