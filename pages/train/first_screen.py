@@ -23,7 +23,7 @@ from ui.job_queue import running_visitor
 from ui.labels import error_markdown
 from ui.layout import stop_run
 from ui.state import Field, between, expander, one_of, single_choice
-from ui.try_this import TryThis, is_answered
+from ui.try_this import TryThis, is_answered, is_guessing
 
 NAME = "train"
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
@@ -44,6 +44,7 @@ TRAINING = Field[Training | None](NAME, "training", None)
 """The visitor's training."""
 RELINKED = LESSON_WORDINGS["graph"]["relinked"]
 """The edges of the graph's example, but that A and D, B and C are joined instead of A and B, C and D."""
+NEW_EDGES = sorted({*RELINKED.split()} - {*TEXTS["graph"].default.split()})
 HAS_TRAINED = Field(NAME, "has_trained", False, address="trained")
 """Whether this address has seen a training of the visitor's, which ends with the visit and with the server."""
 LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
@@ -215,8 +216,11 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     film = None if training.is_on else recorded_film(training.run, text)
     wording = LESSON_WORDINGS[training.run.settings.lesson]
     data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
-    case = f"{wording['case']} " if "case" in wording and text == wording["example"] else ""
-    data |= {"caption": case + wording.get("caption", WORDINGS["caption"]), "reasons": wording.get("reasons", [])}
+    is_asking = training.run.settings.lesson == "graph" and is_guessing(NAME)
+    case = f"{wording['case']} " if "case" in wording and text == wording["example"] and not is_asking else ""
+    reasons = [] if is_asking else wording.get("reasons", [])
+    data |= {"caption": case + wording.get("caption", WORDINGS["caption"]), "reasons": reasons}
+    data["relinked"] = [[NODES.index(node) for node in edge] for edge in NEW_EDGES] if is_asking else []
     _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))
 
 

@@ -5,7 +5,7 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 600, CHART = 310, FOOT = 30, ACROSS = 5;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 720, CHART = 310, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 
@@ -68,7 +68,7 @@ class LearningFilm extends Film {
     writeMarked(this.verdict, frame.verdict);
     this.caption.textContent = data.caption;
     if (!this.playing && !data.live && this.heard.textContent !== this.verdict.textContent) this.heard.textContent = this.verdict.textContent;
-    const wide = this.width >= BESIDE, side = Math.min(window.lecture?.on ? LARGEST_IN_HALL : LARGEST, wide ? 0.45 * this.width : this.width), letters = Math.max(14, this.least);
+    const wide = this.width >= BESIDE, side = Math.min(window.lecture?.on ? LARGEST_IN_HALL : LARGEST, wide ? 0.48 * this.width : this.width), letters = Math.max(14, this.least);
     const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
     const map = table ?? { x: 0, y: top, w: side, h: side };
     const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: table ? CHART : side - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
@@ -108,7 +108,7 @@ class LearningFilm extends Film {
 
   // Nodes in a circle, in which neighbours of the alphabet lie far apart. The half of an edge that begins at a node is as thick as the weight that the node gives.
   graph({ x, y, w, h }, { says, right }, letters) {
-    const { pen, data: { keys } } = this, map = this.maps[this.at], n = keys.length, disc = Math.max(1.25 * letters, h / 19), radius = h / 2 - disc - 1.7 * letters;
+    const { pen, data: { keys, relinked } } = this, map = this.maps[this.at], n = keys.length, disc = Math.max(1.25 * letters, h / 19), radius = h / 2 - disc - 1.7 * letters;
     const at = keys.map((_, node) => {
       const angle = (2 * Math.PI * (ACROSS * node - 0.5)) / n - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
@@ -118,7 +118,7 @@ class LearningFilm extends Film {
     keys.forEach((_, from) => keys.forEach((_, to) => {
       const share = map[from * n + to] / 255, [[x1, y1], [x2, y2]] = [place(from), place(to)];
       if (from === to || !share) return;
-      pen.globalAlpha = 0.3 + 0.7 * share;
+      pen.globalAlpha = (0.3 + 0.7 * share) * (relinked.length ? 0.25 : 1);
       pen.lineWidth = 1 + (disc - 3) * share;
       pen.beginPath();
       pen.moveTo(x1, y1);
@@ -126,6 +126,15 @@ class LearningFilm extends Film {
       pen.stroke();
     }));
     pen.globalAlpha = 1;
+    pen.strokeStyle = this.ink;
+    pen.lineWidth = disc / 4;
+    pen.setLineDash([disc / 2, disc / 3]);
+    for (const edge of relinked) {
+      pen.beginPath();
+      for (const node of edge) pen.lineTo(...place(node));
+      pen.stroke();
+    }
+    pen.setLineDash([]);
     keys.forEach((label, node) => {
       const [name, colour, , number] = label.split(" "), [left, top] = place(node);
       pen.beginPath();
