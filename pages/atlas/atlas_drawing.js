@@ -7,7 +7,7 @@ import { MapView, SIDE } from "./atlas_view.js";
 
 const STEEP = 1.4; // so that the largest weights stand out although the scale is one of logarithms
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
-const NUMBERS_FROM = 44, LABELS_FROM = 12, MARK = "#ffffff";
+const NUMBERS_FROM = 66, LABELS_FROM = 12, MARK = "#ffffff";
 const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
 
 export class MapDrawing extends MapView {
@@ -63,7 +63,7 @@ export class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, range, level);
     if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, range);
-    if (this.isLit && this.cell >= LABELS_FROM) this.light(pen, ...this.mark);
+    if (this.isLit && this.cell >= LABELS_FROM && this.cell < NUMBERS_FROM) this.light(pen, ...this.mark);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, range);
@@ -155,11 +155,11 @@ export class MapDrawing extends MapView {
   light(pen, row, col) {
     const { cell } = this, x = this.px(col), y = this.py(row), point = this.codeAt(row, col);
     if (!point || point.code === UNKNOWN) return;
-    this.useFont(pen, 18, "700 ");
-    pen.textAlign = "left";
+    this.useFont(pen, Math.min(18, cell / this.large / 2.4), "700 ");
+    pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.fillStyle = this.text;
-    pen.fillText(finePercent(weightOf(point.tile, point.code)), x + cell + 8, y + cell / 2);
+    pen.fillText(finePercent(weightOf(point.tile, point.code)), x + cell / 2, y + cell / 2, cell - 4);
   }
 
   paintEdges(pen, range) {

@@ -180,7 +180,7 @@ def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
-    middle, across = (echo.first.start + echo.second.stop) / 2, echo.second.stop - echo.first.start
+    middle = (echo.first.start + echo.second.stop) / 2
     _, echo_weight, neighbour_weight = echo.shares
     has_echo = echo_weight >= MIN_ECHO_WEIGHT
     slants = (
@@ -188,12 +188,12 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "piece that many look at."
     )
     with_echo = (
-        f"On average, what came next gets {fine_percent(echo_weight)} of this head's attention. Nobody told it to: it "
-        "helps to guess the next word."
+        f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
+        "of its attention on average. Nobody told it to: it helps to guess the next word."
     )
     without_echo = (
-        f"On average, what came next last time gets {fine_percent(echo_weight)} here, "
-        f"the piece just before {fine_percent(neighbour_weight)}."
+        f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
+        f"on average, the piece just before {fine_percent(neighbour_weight)}."
     )
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:
@@ -205,7 +205,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         first, last = (text.sentence_of[edge] for edge in edges)
         return Stop(f"{last - first + 1} sentences", description, View(middle, middle, min(n_cells, n)))
 
-    last_view, cell = View(middle, middle, across), (echo.query, echo.followed)
+    row, cell = (echo.second.start + echo.second.stop) / 2, (echo.query, echo.followed)
+    last_view = View(row, echo.followed + 0.5, len(echo.second) + 2)
     last_stop = Stop("Two sentences, piece by piece", average, last_view, cell)
     return [stop_of(RIBBON_CELLS, ribbon), stop_of(PAGE_CELLS, strokes), last_stop]
 

@@ -245,9 +245,9 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     _, followed, before = map(fine_percent, echo.shares)
     assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
-        assert f"what came next gets {followed} of this head's attention" in text_of(page)
+        assert f"what came next the first time gets {followed} of its attention on average" in text_of(page)
     else:
-        assert f"what came next last time gets {followed} here, the piece just before {before}." in text_of(page)
+        assert f"the first time gets {followed} on average, the piece just before {before}." in text_of(page)
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
@@ -319,7 +319,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
 def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
     echo = Echo(range(5), range(5, 10), 6, 2, (0.0, share, 0.0))
     *far, _ = stops = _closer_stops(in_pieces(phrase_book()), echo, 20_000, 128)
-    assert [stop.view.across for stop in stops] == [1500, 170, 10]
+    assert [stop.view.across for stop in stops] == [1500, 170, 7]
     assert not any("one weight" in str(stop) for stop in far)
 
 
