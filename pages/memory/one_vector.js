@@ -8,7 +8,7 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 132, HALL_CURVE_HEIGHT = 116, CURVE_LEFT = 16, CURVE_RIGHT = 130;
+const RIM = 8, CURVE_HEIGHT = 114, HALL_CURVE_HEIGHT = 116, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
