@@ -142,7 +142,7 @@ class NinePairs extends PlaneScene {
     const { row, data: { weights, keys } } = this, other = this.unequalPartner();
     if (other < 0) return null;
     const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
-    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}, though their **score is the same**: each row is divided by its own sum.`;
+    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}: the **same score**, divided by another sum.`;
   }
 
   // In each cell its score, where there is room.
