@@ -5,7 +5,7 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 720, CHART = 310, FOOT = 30, ACROSS = 5;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 670, CHART = 310, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 

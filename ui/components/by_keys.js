@@ -37,7 +37,7 @@ export const helpByKeys = () => {
   window.addEventListener("pointerdown", () => { isByKeys = false; }, true);
   window.addEventListener("keydown", (event) => {
     isByKeys = true;
-    if (event.key !== "Escape" || window.lecture.on || event.defaultPrevented || document.querySelector(OPENS) || event.target.matches("input, textarea")) return;
+    if (event.key !== "Escape" || window.lecture.on || event.defaultPrevented || document.querySelector(OPENS) || event.composedPath()[0].matches?.("canvas, input, textarea")) return;
     for (const selector of CLOSES) if (document.querySelector(selector)) return document.querySelector(selector).click();
   }, true);
   document.addEventListener("focusin", ({ target }) => { last = { target, path: pathOf(), places: placesOf(target) }; });

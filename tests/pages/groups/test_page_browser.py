@@ -40,10 +40,10 @@ def test_new_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
 def test_a_click_on_a_guest_or_a_drag_to_the_middle_chooses_the_lock(visit, app_url):
     page = visit(f"{app_url}/groups")
     page.get_by_text("Two keys: 7 + 16 + 8 = 31, open.").wait_for()
-    page.get_by_role("button", name="Cleo, 16: choose this lock").click()
+    page.get_by_role("button", name="16 Cleo: choose this lock").click()
     page.get_by_text("Two keys: 16 + 7 + 8 = 31, open.").wait_for()
     middle = page.locator(".lock").bounding_box()
-    page.get_by_role("button", name="Ada, 1: choose this lock").hover()
+    page.get_by_role("button", name="1 Ada: choose this lock").hover()
     page.mouse.down()
     page.mouse.move(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2, steps=4)
     page.mouse.up()

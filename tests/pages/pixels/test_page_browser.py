@@ -97,7 +97,7 @@ def test_drawing_on_an_empty_pad_is_answered(visitor):
 
 
 def test_a_click_lets_a_pixel_ask_and_dragging_draws(visitor):
-    picture, frame = visitor.locator(".scene .picture"), visitor.locator(".st-key-pixels_canvas_frame")
+    picture, drawn = visitor.locator(".scene .picture"), visitor.locator(".st-key-pixels_canvas_frame canvas").first
     picture.scroll_into_view_if_needed()
     one, ink = picture.bounding_box(), visitor.evaluate(INK)
     visitor.mouse.move(one["x"] + 0.55 * one["width"], one["y"] + 0.31 * one["height"])
@@ -107,13 +107,13 @@ def test_a_click_lets_a_pixel_ask_and_dragging_draws(visitor):
     visitor.wait_for_url("**pixel=239**")
     assert visitor.evaluate(INK) == ink, "a click leaves no dot"
     settle(visitor)
-    expect(frame).to_have_css("opacity", "0")
+    expect(drawn).to_have_css("opacity", "0")
     visitor.mouse.down()
     visitor.mouse.move(one["x"] + 0.3 * one["width"], one["y"] + 0.6 * one["height"], steps=4)
-    expect(frame).to_have_css("opacity", "1")
+    expect(drawn).to_have_css("opacity", "1")
     visitor.mouse.up()
     visitor.wait_for_url("**strokes=**")
-    expect(frame).to_have_css("opacity", "0")
+    expect(drawn).to_have_css("opacity", "0")
     picture.focus()
     visitor.keyboard.press("ArrowRight")
     visitor.keyboard.press("Enter")
@@ -136,7 +136,7 @@ def test_every_weight_is_made_equal_and_a_digit_is_taken_to_the_pad_so(visitor):
 
 
 PAINTED = """() => [...document.querySelectorAll('.st-key-pixels_stage *')].some(({ shadowRoot }) => {
-  const map = shadowRoot?.querySelector('.canvas-container > canvas[role=img]');
+  const map = shadowRoot?.querySelector('.canvas-container > canvas[role=application]:not(.upper-canvas)');
   return map?.width > 0 && map.style.visibility !== 'hidden';
 })"""
 """Whether a map lies over the pad; one that was painted before it lay anywhere has no size."""
