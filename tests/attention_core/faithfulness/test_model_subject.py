@@ -50,7 +50,7 @@ def test_true_weights_give_the_model_s_own_answer_and_a_head_is_worth_its_answer
         torch.testing.assert_close(answer, expected, atol=1e-5, rtol=1e-4)
     answer = answer_of(name, run_model(pretrained.model, prepared.inputs)[1])
     for (layer, head), moved in without_heads(subject).items():
-        edits = drop_heads([(int(layer.split()[1]) - 1, head)])
+        edits = drop_heads([(int(layer.split()[1]), head)])
         without = answer_of(name, run_model(pretrained.model, prepared.inputs, edits=edits)[1])
         if name == "minilm":
             expected = 1 - torch.cosine_similarity(answer, without)
@@ -81,7 +81,7 @@ def test_value_zeroing_is_the_model_run_with_that_value_zero(name):
             turned.append(1 - torch.cosine_similarity(states(), unchanged, dim=-1))
             hook.remove()
         expected = torch.stack(turned, 1).clamp(min=0)
-        zeroing = stacks.value_zeroing(subject.stack[f"layer {number + 1}"])
+        zeroing = stacks.value_zeroing(subject.stack[f"layer {number}"])
         torch.testing.assert_close(zeroing, expected / expected.sum(1, keepdim=True), atol=2e-3, rtol=1e-2)
 
 
