@@ -15,9 +15,8 @@ from attention_core.concurrency import BoundedCache, ComputedValue, holding
 from attention_core.device import choose_device
 from ui.computed import result_cache
 from ui.hosting.bounds import QUEUE
-from ui.inside_streamlit import running_session
 from ui.layout import stop_run
-from ui.state import APP, Field, widget_value
+from ui.state import APP, Field, running_visitor, widget_value
 
 SECONDS_TO_NOTICE, POLL_SECONDS = 0.3, 0.2  # before a visitor reads of the queue, and between two updates of that
 CANCEL_KEY = Field(APP, "queue_cancel", "queue_cancel")
@@ -114,13 +113,6 @@ def background_turn(address: str) -> Iterator[bool]:
             yield n_ahead == 0
     finally:
         queue.leave(thread)
-
-
-def running_visitor() -> tuple[str, str]:
-    """Return the session whose page runs in this thread, and the address that it comes from; "" = unknown."""
-    session = running_session()
-    address = st.context.ip_address if session else None
-    return session, address if isinstance(address, str) else ""
 
 
 @contextmanager

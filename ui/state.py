@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.links import is_packed, pack, unpack
-from ui.inside_streamlit import came_by_history
+from ui.inside_streamlit import came_by_history, running_session
 from ui.labels import literal
 from ui.old_addresses import current_address
 
@@ -268,6 +268,13 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     list: whole_numbers,
     type: whole_numbers,  # the type of `list` itself, the default of fields that begin with a new list
 }
+
+
+def running_visitor() -> tuple[str, str]:
+    """Return the session whose page runs in this thread, and the address that it comes from; "" = unknown."""
+    session = running_session()
+    address = st.context.ip_address if session else None
+    return session, address if isinstance(address, str) else ""
 
 
 def widget_value(key: str, otherwise: Any = None) -> Any:

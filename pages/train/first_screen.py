@@ -19,10 +19,9 @@ from ui.component import component
 from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
 from ui.hosting.bounds import SENTENCE_LETTERS
-from ui.job_queue import running_visitor
 from ui.labels import error_markdown
 from ui.layout import stop_run
-from ui.state import Field, between, expander, one_of, single_choice
+from ui.state import Field, between, expander, one_of, running_visitor, single_choice
 from ui.try_this import TryThis, is_answered, is_guessing
 
 NAME = "train"

@@ -6,10 +6,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ui.component import component
-from ui.job_queue import running_visitor
 from ui.lecture.hall.rooms import ROOMS, RoomError
 from ui.lecture.hall.routes import NOWHERE, phones_address
-from ui.state import APP, Field, component_message
+from ui.state import APP, Field, component_message, running_visitor
 
 KEY = "hall_corner"
 
