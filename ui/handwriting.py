@@ -47,8 +47,10 @@ class PaperExperiment:
         model: whose card says how many made photographs it reads.
         example: what is written on the ready photographs.
         canvas_size: the canvas, rows and columns, on which ink is written.
+        picture_size: rows and columns of what the model sees.
         picture_of: returns what the model sees of a canvas, float (rows, columns).
         read: returns what the model reads in such a picture.
+        is_single_digit: whether the model takes all ink for one digit.
     """
 
     def __init__(
@@ -57,10 +59,14 @@ class PaperExperiment:
         model: str,
         example: str,
         canvas_size: tuple[int, int],
+        picture_size: tuple[int, int],
         picture_of: Callable[[np.ndarray], np.ndarray],
         read: Callable[[np.ndarray], str],
+        *,
+        is_single_digit: bool = False,
     ) -> None:
         self._page, self._model, self._example, self._canvas_size = page, model, example, canvas_size
+        self._picture_size, self._is_single_digit = picture_size, is_single_digit
         self._picture_of, self._read = picture_of, read
         self._sheet = Field(page, "sheet", PAPERS[-1], address="sheet", parse=one_of(PAPERS))
         self._content = Field[bytes | None](page, "handwriting", None)
@@ -74,8 +80,7 @@ class PaperExperiment:
             content = self._content.value
         pixels = _decode(content) if content else example_photograph(self._example, paper, self._canvas_size)
         found = _find(pixels)
-        size = self._picture_of(np.full((*self._canvas_size, 4), 255, np.uint8)).shape
-        shrunk_text = self._read(shrink(pixels, size))
+        shrunk_text = self._read(shrink(pixels, self._picture_size))
         if found.remark is not None:
             return PaperReading(pixels, found, None, "", shrunk_text)
         picture = self._picture_of(write_on_canvas(found, self._canvas_size))
@@ -86,7 +91,7 @@ class PaperExperiment:
         if reading.found.remark is not None:
             return REMARKS[reading.found.remark]
         few = ""
-        if self._page == "pixels" and (n := len(reading.found.pieces)) > 1:
+        if self._is_single_digit and (n := len(reading.found.pieces)) > 1:
             few = f" It takes the {n} pieces of ink for one digit."
         return (
             f"It reads **{reading.text}**. Were the photograph only shrunk, it would read {reading.shrunk_text}.{few}"

@@ -78,10 +78,11 @@ def find_handwriting(pixels: np.ndarray) -> Handwriting:
     strokes, outside = _ink(unlined)
     ink, pieces = _digits(strokes)
     tallest = max((bottom - top for top, _, bottom, _ in pieces), default=0)
-    too_little = tallest < SHORTEST * SIDE
-    remark = (
-        HandwritingRemark.EMPTY if too_little else HandwritingRemark.OTHER if _is_other(unlined, ink, outside) else None
-    )
+    remark = None
+    if tallest < SHORTEST * SIDE:
+        remark = HandwritingRemark.EMPTY
+    elif _is_other(unlined, ink, outside):
+        remark = HandwritingRemark.OTHER
     return Handwriting(density.numpy(), unlined.numpy(), ink.numpy(), pieces, remark)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from attention_core.attention.wording import percent
-from attention_core.data.drawing import prepare
+from attention_core.data.drawing import SIDE, prepare
 from pages.pixels.first_screen import NAME, PLAIN
 from ui.digits import read_image
 from ui.handwriting import PaperExperiment
@@ -15,7 +15,11 @@ def _read_digit(picture: np.ndarray) -> str:
     return f"{reading.digit} ({percent(reading.confidence)})"
 
 
-EXPERIMENT = PaperExperiment(NAME, PLAIN, "4", (200, 200), lambda canvas: prepare(canvas).image, _read_digit)
+def _picture(canvas: np.ndarray) -> np.ndarray:
+    return prepare(canvas).image
+
+
+EXPERIMENT = PaperExperiment(NAME, PLAIN, "4", (200, 200), (SIDE, SIDE), _picture, _read_digit, is_single_digit=True)
 draw_input = EXPERIMENT.draw_input
 answer = EXPERIMENT.answer
 draw = EXPERIMENT.draw
