@@ -14,7 +14,7 @@ def _read_number(picture: np.ndarray) -> str:
 
 
 EXPERIMENT = PaperExperiment(
-    NAME, MODEL, "314", PAD_SIZE, READ_SIZE, lambda canvas: ink_picture(canvas, READ_SIZE).picture, _read_number
+    NAME, MODEL, "305", PAD_SIZE, READ_SIZE, lambda canvas: ink_picture(canvas, READ_SIZE).picture, _read_number
 )
 draw_input = EXPERIMENT.draw_input
 answer = EXPERIMENT.answer
