@@ -116,7 +116,9 @@ def draw_pad(pad: Pad) -> PadContent:
             st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
         else:
             _record(pad, sent, strokes)
-    with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
+    with (
+        st.container(horizontal=True, gap="medium", key=f"{pad.name}_pen_in_a_row") if LECTURE.value else nullcontext()
+    ):
         _draw_buttons(pad)
     return _content(pad, pad.strokes.value)
 

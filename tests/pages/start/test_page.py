@@ -130,6 +130,12 @@ def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
     assert (data["answer"][0][0], data["isEmpty"]) == ("4", True)
 
 
+def test_a_lecture_shows_the_drawing_with_the_buttons_of_its_pad(visit):
+    lecture = visit("start", lecture="1", show="drawing")
+    assert data_of(lecture, SCENE)["answer"]
+    assert lecture.button(key="start_clear")
+
+
 def test_nothing_is_looked_up_before_a_letter_and_a_word_finds_questions_with_their_weights(page):
     from pages.start.search import EXAMPLE, HAS_ENCODER
 
