@@ -1,6 +1,6 @@
 // A step's matrix, and how its numbers come about: products of rows and columns add up, old numbers change into new ones,
 // a softmax squeezes each row to a sum of 1. All is drawn on one canvas, so that it can be saved as a film.
-import { arrayOf, channelsOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
+import { arrayOf, asPercent, channelsOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { numbersOf } from "./packed_heads.js";
 import { CLEARNESS, LINEAR_FROM, MIN_EXPONENT, PINK, ROLE_COLOURS, STRONGEST, UNIFORM_AT } from "./colours.js";
 import { makePointable, MASK, RAMPS } from "./matrix_view.js";
@@ -21,9 +21,10 @@ const interpolate = (from, to, share) => from + (to - from) * share;
 const eased = (time, from, to) => { const share = clamp((time - from) / (to - from), 0, 1); return share * share * (3 - 2 * share); };
 const boxBetween = (from, to, share) => Object.fromEntries(["x", "y", "w", "h"].map((side) => [side, interpolate(from[side], to[side], share)]));
 
-// A number that fits a cell.
-const cellText = (value) => {
+// A number that fits a cell; a share of 1 as a percentage.
+const cellText = (value, isShare = false) => {
   if (!Number.isFinite(value)) return "";
+  if (isShare) return asPercent(value);
   const size = Math.abs(value), text = size >= 1000 ? size.toExponential(0) : size >= 100 ? size.toFixed(0) : `${+size.toFixed(2)}`;
   return value < 0 && text !== "0" ? `−${text}` : text;
 };
@@ -51,7 +52,7 @@ class Matrix {
     const numberOf = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
     this.map = (ArrayType, convert) => decodeAll(ArrayType, codes, steps + 2, (code) => convert(numberOf(code)));
     this.values = this.map(Float64Array, (value) => value);
-    Object.assign(this, { low, high: Math.max(high, minHigh), picture: create("canvas", { width: this.m, height: this.n }) });
+    Object.assign(this, { low, high: Math.max(high, minHigh), isShare: role === "weights" && low >= 0 && high <= 1, picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) { this.tint(ink); return; }
     if (glow) {
       Object.assign(this, { low: 0, high: glow, uniform, isCut: high > glow });
@@ -286,7 +287,7 @@ export class MovingStep extends Film {
     }
   }
 
-  drawNumber(matrix, value, { x, y, w, h }, text = cellText(value)) {
+  drawNumber(matrix, value, { x, y, w, h }, text = cellText(value, matrix.isShare)) {
     const [r, g, b, opacity] = matrix.channels(value);
     const ink = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
     this.write(text, x + w / 2, y + h / 2, { align: "center", colour: ink, room: w, size: clamp(h / 4, 12, 20) });

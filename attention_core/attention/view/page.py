@@ -181,7 +181,8 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
             entry["heads"] = []
             for head in range(traces[number].n_heads):
                 packed = pack_head(traces[number], head, None if (number, head) == first else room)
-                entry["heads"].append(packed.entry)
+                of_first = {"error": packed.error} if (number, head) == first else {}  # finer than the others
+                entry["heads"].append(packed.entry | of_first)
                 errors.append(packed.error)
     return View(title, data | {"traces": entries, "error": max(errors)})
 

@@ -44,7 +44,8 @@ class RecordingView {
     this.tokens = make(sides, "div", "root");
     this.patches = make(sides, "div", "patches");
     this.told = make(this.main, "p", { class: "small told", "aria-live": "polite" });
-    const largest = minus(data.error.toPrecision(2));
+    const isShares = data.traces.every((trace) => trace.softmax);
+    const largest = isShares ? `${+(100 * data.error).toPrecision(2)} percentage points` : minus(data.error.toPrecision(2));
     const note = [data.note, `Weights as a file keeps them: none is off by more than ${largest}.`].filter(Boolean).join(" ");
     if (data.steps.length) this.steps = new StepsView(make(root, "div", "steps"), data.steps, data.parts);
     make(root, "p", "small", note);
@@ -237,7 +238,7 @@ class RecordingView {
       most = Math.max(most, maxOf(all.subarray(row * head.m + columns[0], row * head.m + columns[1])));
     }
     const colour = weightColouring(most, head.m);
-    return new MatrixView(figure, {
+    const matrix = new MatrixView(figure, {
       rows: rows[1] - rows[0], columns: width, side: n > 1 ? 220 : 340, row: this.query - rows[0],
       axes: [[axes[0].name, rows[0]], [axes[1].name, columns[0]]],
       name: `${head.name}: weights, queries downwards, keys to the right`,
@@ -253,6 +254,9 @@ class RecordingView {
       tell: (text) => { this.told.textContent = text; },
       choose: (row, column) => this.take(rows[0] + row, columns[0] + column),
     });
+    const shade = head.trace.softmax ? asPercent(most) : most.toPrecision(2);
+    make(figure, "p", "small", `Rows ask, columns are looked at; the strongest shade is ${shade}.`);
+    return matrix;
   }
 
   // The mean of heads, of the rows and columns that are looked at.
@@ -287,7 +291,7 @@ class RecordingView {
       queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
       names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), matrix, high: maxOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
-      percent: head.trace.softmax, tolerance: this.data.error, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
+      percent: head.trace.softmax, tolerance: Math.max(...this.open.map((one) => one.entry.error ?? this.data.error)), stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
       barred: this.changes.barred.get(head.trace.keys),
       tiles: tiles && picture && { ...tiles, picture: picture.address },
     }, ({ row, key }) => this.take(row, key));

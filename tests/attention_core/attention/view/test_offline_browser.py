@@ -63,7 +63,36 @@ def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(
     page.locator(".token").nth(150).hover()
     written = re.findall(r"(<? ?[\d.]+)%", page.locator(".tip").first.inner_text())
     assert written
-    assert all(text[0] == "<" or float(text) + 0.5 >= 100 * shown.data["error"] for text in written)
+    error = shown.data["traces"][0]["heads"][0]["error"]
+    assert all(text[0] == "<" or float(text) + 0.5 >= 100 * error for text in written)
+
+
+def test_a_file_says_its_precision_once_and_the_open_head_has_its_own(opened):
+    axis = Axis.numbered("tokens", 200)
+    recording = Recording([made("encoder.0.self", axis, axis, n_heads=3, is_causal=True)])
+    shown = recording.show(max_bytes=60_000)
+    assert shown.data["error"] > 0.01
+    page = opened(shown.page())
+    points = f"{100 * shown.data['error']:.2g}"
+    expect(page.get_by_text(f"none is off by more than {points} percentage points.")).to_have_count(1)
+    expect(page.get_by_text("Rows ask, columns are looked at; the strongest shade is 100%.")).to_be_visible()
+    tolerance = "() => document.querySelector('[data-attention]').view.tokenView.data.tolerance"
+    assert page.evaluate(tolerance) == shown.data["traces"][0]["heads"][0]["error"] < 0.002
+    page.locator(".thumb").nth(1).click()
+    expect(page.locator(".main h3")).to_contain_text("L0H1")
+    assert page.evaluate(tolerance) == shown.data["error"]
+
+
+LISTEN = """<script>globalThis.written = []; { const { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
+prototype.fillText = function (text, ...rest) { written.push(text); fillText.call(this, text, ...rest); }; }</script>"""
+
+
+def test_cells_of_weights_are_written_as_per_cents_and_never_rounded_to_0_or_1(opened):
+    recording = Recording.from_weights([torch.tensor([[[0.998, 0.002], [0.4, 0.6]]])], tokens=["a", "b"])
+    steps = [step for step in steps_of(recording[0]) if step.role == "weights"]
+    page = opened(recording.show(steps=steps).page().replace("<body", f"{LISTEN}<body", 1))
+    page.wait_for_function("written.includes('>99%')")
+    assert {"<1%", "40%", "60%"} <= {*page.evaluate("written")}
 
 
 def test_a_head_is_chosen_with_mouse_and_keys_and_its_tokens_say_where_they_look(opened):
