@@ -94,7 +94,7 @@ def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(ap
     forget()
     there.stuck, n_calls, began = True, there.n_calls, time.monotonic()
     rerun(page)
-    assert time.monotonic() - began < 2.5  # with what is computed here meanwhile
+    assert time.monotonic() - began < 6  # with what is computed here meanwhile, which may be slow
     assert there.n_calls == n_calls
     assert charts(page)
     assert [one.value for one in page.toast] == ["The cluster does not answer. This is computed here."]
