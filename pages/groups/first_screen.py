@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.attention.wording import format_count, percent
+from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
@@ -106,19 +106,6 @@ def choose_query(numbers: list[int]) -> int:
         return single_choice("Whose lock", QUERY, dict(enumerate(NAMES[: len(numbers)])), wrap=True)
 
 
-def rule(numbers: list[int], query: int) -> str:
-    """Say which keys open the chosen guest's lock."""
-    pairs = matching_pairs(numbers, query)
-    if not pairs:
-        return f"{NAMES[query]}'s lock does not open to any two keys."
-    keys = [" and ".join(NAMES[guest] for guest in pair) for pair in pairs[:2]]
-    remainder = f", or of {format_count(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
-    terms = [numbers[guest] for guest in (query, *pairs[0])]
-    total = f"{' + '.join(map(str, terms))} = {sum(terms)}"
-    opening = f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}"
-    return f"{opening}: {total}, a multiple of {MODULUS}."
-
-
 def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
     """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
     names = NAMES[: len(numbers)]
@@ -140,7 +127,7 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
         "opens": parties["triples"][query].is_opened,
         "says": [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
     }
-    left, right = st.columns([1.35, 1], gap="large", vertical_alignment="center")
+    left, right = st.columns([1.7, 1], gap="large", vertical_alignment="center")
     with left:
         _party(key="groups_scene", data=data, default={"chosen": None}, on_chosen_change=with_rerun(_on_choose))
     with right:
@@ -158,8 +145,9 @@ def _on_choose() -> None:
 def _say(head: str, guest: Guest, tried: list[int], numbers: list[int], query: int) -> str:
     """Say what a head answers of a guest's lock, and whether it is right."""
     luck = ", by luck" if guest.is_opened and head == "pairs" else ""
+    shut = "shut, as no two open it" if head == "triples" else "shut"
     verdict = {MISSED: "shut, though two would open it", WRONG: "open, which is wrong"}.get(
-        guest.fault, f"open{luck}" if guest.is_opened else "shut"
+        guest.fault, f"open{luck}" if guest.is_opened else shut
     )
     terms = [numbers[guest] for guest in (query, *tried)]
     added = f"{' + '.join(map(str, terms))} = {sum(terms)}, " if head == "triples" and len(tried) == 2 else ""

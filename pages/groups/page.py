@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.data.match3 import MODULUS
 from pages.groups import first_screen as screen
 from pages.groups.inputs import party_of
 from pages.groups.numbers import draw_numbers
@@ -17,7 +18,6 @@ def show_party() -> None:
     query = screen.clamp_query(numbers)
     party = party_of(numbers, query)
     with st.container(key="groups_party"):
-        st.markdown(screen.rule(numbers, query))
         screen.draw_party(party.traces, numbers, query)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="desk_groups_numbers"):
         screen.choose_query(numbers)
@@ -28,6 +28,7 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "One layer of attention scores **pairs**: a lock and one key. Here a lock takes **two**, turned together.",
+    "Attention scores **pairs**: a lock and one key. Here a lock needs **two**, which with its own number "
+    f"add up to a multiple of {MODULUS}.",
 )
 page_body(show_party)

@@ -1,18 +1,13 @@
-"""What do two keys at once cost? What there is to try, and how far layers of single keys come without them."""
-
-from functools import partial
+"""What do two keys at once cost? What there is to try and to learn, and how far single keys come without them."""
 
 import streamlit as st
 
-from attention_core.attention.types import Role
-from attention_core.charts.bars import bar_table
-from attention_core.charts.ramps import GREY, ROLE_COLOURS
-from pages.groups.first_screen import HEAD_WORDS, LARGER, NETWORKS, NEW_LOCKS, NO_KEY, STACKS
+from attention_core.attention.wording import percent
+from pages.groups.first_screen import HEAD_WORDS, LARGER, NETWORKS, STACKS
 from pages.groups.inputs import Party, draw_guests
-from ui.chart import note_picture
 from ui.computed import card_or_empty
 from ui.labels import note, paragraph
-from ui.layout import bar_rows, section
+from ui.layout import figures_table
 
 ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
 SCORE = r"""
@@ -28,28 +23,22 @@ def draw_input() -> Party:
 
 
 def answer(party: Party) -> str:
-    """Say how much there is to try."""
-    n = len(party.numbers)
-    return f"Each of {n} guests has {n - 1} single keys to try, but {(n - 1) * (n - 2) // 2:,} pairs of keys."
+    """Say how much there is to try, and to learn."""
+    n, n_learned = len(party.numbers), card_or_empty(NETWORKS[HEAD_WORDS["triples"]]).get("parameters", 0)
+    tries = f"{(n - 1) * (n - 2) // 2:,} pairs of keys a guest instead of {n - 1} keys"
+    return f"**More to try, no more to learn**: {tries}, {n_learned:,} learned numbers both."
 
 
 def draw(_: Party) -> None:
     """Draw how often each network is right of new locks, what it has learned for that, and how three are scored."""
     cards = {name: card_or_empty(file) for name, file in ALL_NETWORKS.items()}
-    first = next(iter(cards.values()))
-    shares = {NO_KEY: first.get("majority_share", 0.0)}
-    shares |= {name: card.get("test_accuracy", 0.0) for name, card in cards.items()}
-    title = NEW_LOCKS.format(first.get("test_numbers", 0))
-    left, right = st.columns([1.4, 1], gap="large", vertical_alignment="center")
-    with left, st.container(key="groups_bars"):
-        section(title)
-        note_picture(partial(bar_table, [*shares], {title: [*shares.values()]}, [ROLE_COLOURS[Role.CONTEXT]]), title)
-        colours = dict.fromkeys(shares, ROLE_COLOURS[Role.QUERY]) | {NO_KEY: GREY}
-        st.html(bar_rows((network, share, colours[network]) for network, share in shares.items()))
-    head, larger, deep = (cards[name].get("parameters", 0) for name in (HEAD_WORDS["pairs"], *STACKS))
-    with right:
-        note(
-            f"One training each, on as many parties. Learned numbers: heads {head:,}, layers {larger:,} and {deep:,}. "
-            "The weights of two layers do not show how they do it."
+    left, beside = st.columns([2.2, 1], gap="large", vertical_alignment="center")
+    with left:
+        rows = (
+            (name, percent(card.get("test_accuracy", 0.0)), f"{card.get('parameters', 0):,}")
+            for name, card in cards.items()
         )
+        figures_table(("", "new locks right", "learned numbers"), *rows)
+    with beside:
+        note("One training each, on as many parties. The weights of two layers do not show how they do it.")
         paragraph(SCORE)

@@ -1,5 +1,6 @@
 """Beyond pairs, without a browser: presets, typed numbers, both heads, what survives, what is missing."""
 
+import html
 import re
 import shutil
 
@@ -97,7 +98,6 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 def test_it_arrives_with_guests_whom_only_one_head_lets_in_and_the_cards_figures(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
-    assert "Ben's lock opens to the keys of **Cleo and Finn**: 7 + 16 + 8 = 31, a multiple of 31." in text_of(page)
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     assert (party(page)["names"][1], party(page)["tried"], party(page)["opens"]) == ("Ben", [2, 5], True)
     assert party(page)["says"] == [
@@ -114,10 +114,10 @@ def test_one_and_two_layers_of_pairs_stand_beside_both_heads(page):
     open_question(page, "why")
     names = ("match3-pairwise", "match3-one-layer", "match3-two-layers", "match3-simplicial")
     cards = [read_card(name) for name in names]
-    new_locks = html_with(page, 'class="bars"')
-    shares = [cards[0]["majority_share"], *(card["test_accuracy"] for card in cards)]
-    assert re.findall("<b>([^<]+)", new_locks) == [percent(share) for share in shares]
-    assert "Each of 8 guests has 7 single keys to try, but 21 pairs of keys." in text_of(page)
+    figures = re.findall("<td>(.*?)</td>", html.unescape(html_with(page, 'class="figures"')))
+    assert figures[1::3] == [percent(card["test_accuracy"]) for card in cards]
+    assert figures[2::3] == ["6,210", "52,162", "102,082", "6,210"]
+    assert "21 pairs of keys a guest instead of 7 keys, 6,210 learned numbers both." in text_of(page)
     assert "by their product" in text_of(page)
     assert "The weights of two layers do not show how they do it" in text_of(page)
     for same in ("batches", "data", "seed", "test_numbers", "majority_share"):
@@ -170,17 +170,16 @@ def test_what_two_layers_of_single_keys_do_is_told_after_a_guess_and_then_stays(
     assert networks_at(page)[2] == right
 
 
-SENTENCES = {
-    "0 0 0 0": "Ada's lock opens to the keys of **Ben and Cleo**, or of **Ben and Dan**, or of 1 other pair: "
-    "0 + 0 + 0 = 0, a multiple of 31.",
-    "30 29 3": "Ada's lock opens to the keys of **Ben and Cleo**: 30 + 29 + 3 = 62, a multiple of 31.",
-    "1 2 3": "Ada's lock does not open to any two keys.",
+SUMS = {
+    "0 0 0 0": "Two keys: 0 + 0 + 0 = 0, open.",
+    "30 29 3": "Two keys: 30 + 29 + 3 = 62, open.",
+    "1 2 3": "Two keys: shut, as no two open it.",
 }
 
 
 def test_the_rule_names_pairs_and_their_sums_and_a_chosen_query_shows_its_own(page):
-    for numbers, sentence in SENTENCES.items():
-        assert sentence in text_of(type_numbers(page, numbers))
+    for numbers, sentence in SUMS.items():
+        assert party(type_numbers(page, numbers))["says"][1] == sentence
     page.session_state["groups_step"] = "weights"
     type_numbers(page, "0 0 0 0 0")
     assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in text_of(page)
@@ -193,7 +192,7 @@ def test_the_rule_names_pairs_and_their_sums_and_a_chosen_query_shows_its_own(pa
     assert "No two others give a multiple" in text_of(page)
     assert party(page)["tried"] == []
     assert opened_locks(page) == [(0, 0), (0, 0)]
-    assert "does not open to any two keys" in text_of(page)
+    assert party(page)["says"][1] == "Two keys: shut, as no two open it."
 
 
 def numbers_of(page) -> list[int]:

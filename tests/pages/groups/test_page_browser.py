@@ -48,7 +48,7 @@ def test_a_click_on_a_guest_or_a_drag_to_the_middle_chooses_the_lock(visit, app_
     page.mouse.move(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2, steps=4)
     page.mouse.up()
     page.wait_for_url("**query=0**")
-    page.get_by_text("Ada's lock does not open to any two keys.").wait_for()
+    page.get_by_text("Two keys: shut, as no two open it.").wait_for()
 
 
 def test_a_click_in_the_map_chooses_the_pair_to_weigh(visit, app_url):
