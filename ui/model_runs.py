@@ -278,7 +278,8 @@ class ModelChoice:
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
                 for model in catalogue.SUGGESTIONS:
                     if model.megabytes * 1e6 <= max_bytes:
-                        label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
+                        cost = f"{model.megabytes} MB, {model.memory} of memory, {model.seconds}"
+                        label = f"**{model.name.partition('/')[2]}** {model.purpose}: {cost}"
                         key = f"{self.name}_try_{model.name}"
                         st.button(label, key=key, type="tertiary", on_click=self.load, args=(model.name,))
             st.caption(f"Up to {in_megabytes(max_bytes)}, as safetensors: no model's code is run.")
