@@ -1,8 +1,10 @@
 """Time and memory of a study beside the model's plain forward: python -m benchmarks.real_model FOLDER.
 
-Of a language model's folder, such as SmolLM2-135M-Instruct. Everything is measured in this process, in turns.
+Of a language model's folder, such as SmolLM2-135M-Instruct. Everything is measured in this process, in turns; the names
+of its heads are stored.
 """
 
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +14,10 @@ from typing import Any
 import torch
 
 from attention_core.data.phrase_book import phrase_book
+from attention_core.files import read_toml_beside
 from attention_core.hub.load import load_pretrained, n_bytes_of
 from attention_core.hub.model import in_megabytes
-from attention_core.study import ModelOutput, Study
+from attention_core.study import ModelOutput, Study, stored_names
 from benchmarks.report import publish
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -86,6 +89,18 @@ def measure(study: Study, ids: torch.Tensor, floor: int, n_bytes: int) -> tuple[
     return rows, figures
 
 
+def store_names(study: Study, model: str) -> None:
+    """Write what the heads of a model are called beside those of others, see attention_core.study.stored_names."""
+    columns, heads = study.names().columns(), dict[str, list[str]]()
+    for layer, head, name in zip(columns["layer"], columns["head"], columns["name"], strict=True):
+        if name:
+            heads.setdefault(name, []).append(f"{layer}.{head}")
+    lines = [f"# Written by python -m benchmarks.{Path(__file__).stem}"]
+    for name_of_model, table in (read_toml_beside(stored_names.__file__) | {model: heads}).items():
+        lines += [f'["{name_of_model}"]', *(f'"{name}" = {json.dumps(refs)}' for name, refs in table.items())]
+    Path(stored_names.__file__).with_suffix(".toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main(folder: Path) -> None:
     study_bytes = n_bytes_of(folder)
     Study(torch.nn.Identity())
@@ -103,6 +118,7 @@ def main(folder: Path) -> None:
         for ids in (short, long):
             new_rows, figures[f"n={ids.shape[1]}"] = measure(study, ids, floor, study_bytes)
             rows += new_rows
+        store_names(study, folder.name)
     publish("real_model", rows, {"torch": torch.__version__, "threads": torch.get_num_threads()} | figures)
 
 

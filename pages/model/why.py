@@ -20,10 +20,13 @@ from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.heads import shows_pattern
 from attention_core.study.sources import Stream
+from attention_core.study.stored_names import stored_names
 from attention_core.study.why import Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, short_name
-from pages.model.heads import HEAD_DESCRIPTIONS, heads_of, is_large
+from pages.model.heads import HEAD_DESCRIPTIONS, corpus, is_large
 from pages.model.input import TEXT
+from ui.computed import result_cache
+from ui.job_queue import run_once
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import PAGE_MODEL, RunRequest, prepared_of, pretrained_of, run_of
@@ -237,11 +240,17 @@ def _show_without_head(run: ModelRun, request: RunRequest, cell: Cell, head_ref:
 
 
 def _head_namer(request: RunRequest) -> Callable[[int, int], str]:
-    """Return a function that names a head by layer and number; "" in large models and those that are no decoders."""
+    """Return a function that names a head by layer and number; "" in other models than decoders, and in large ones.
+
+    Of some large ones the names are stored.
+    """
     pretrained = pretrained_of(request.model_key)
+    names = stored_names(pretrained.name)
+    if names or pretrained.kind is not ModelKind.DECODER or is_large(pretrained):
+        return lambda *head: names.get(head, "")
     try:
-        has_names = pretrained.kind is ModelKind.DECODER and not is_large(pretrained)
-        return heads_of(request).name if has_names else lambda *head: ""
+        study = Study(pretrained.model, pretrained.tokenizer)
+        return run_once(result_cache(), ("names", request.model_key), lambda: study.names(corpus())).name
     except ValueError:  # a score can be taken apart without names of heads
         log.exception("the heads of %s have no names", request.model_key)
         return lambda *head: ""

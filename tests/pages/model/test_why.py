@@ -129,11 +129,20 @@ def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why,
     def fails(*given):
         raise ValueError("the corpus is empty")
 
-    monkeypatch.setattr("pages.model.why.heads_of", fails)
+    monkeypatch.setattr("pages.model.why.corpus", fails)
     page_at_why.button(key="model_why_story").click()
     words = text_of(rerun(page_at_why))
     assert "Head 3.5 looks from `red` (the second) at `car`: 79%." in words
     assert "is the sum of" in words
+    assert "induction head" not in words
+
+
+def test_stored_names_are_those_of_a_model_by_its_hub_id_and_its_folder():
+    from attention_core.study.stored_names import stored_names
+
+    assert stored_names("HuggingFaceTB/SmolLM2-135M-Instruct") == stored_names("SmolLM2-135M-Instruct")
+    assert stored_names("SmolLM2-135M-Instruct")[17, 5] == "induction"
+    assert not stored_names("someone/tiny")
 
 
 def test_how_often_the_story_holds_is_what_the_page_says():
