@@ -105,8 +105,8 @@ def draw_logit_parts(parts: LogitParts) -> None:
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
 
-class PatchedHeads(NamedTuple):
-    """What the model's answer becomes with each head as in a second sentence; no effects = answer says why."""
+class ChangedHeads(NamedTuple):
+    """What the model's answer becomes with each head changed; no effects = answer says why."""
 
     run: ModelRun
     answer: str
@@ -115,7 +115,7 @@ class PatchedHeads(NamedTuple):
     with_chosen: str = ""
 
 
-def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
+def patch_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     """Let a person type a second sentence; return what the answer becomes when one head is as in that."""
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
@@ -123,7 +123,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
     try:
         word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
-            return PatchedHeads(run, "Each head is taken over from a second sentence, one at a time.")
+            return ChangedHeads(run, "Each head is taken over from a second sentence, one at a time.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
         is_gap = word is not None and is_large(pretrained)
@@ -131,12 +131,12 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
         if is_gap and rival is None:
             likeliest = second_output.scores(position).topk(2).indices.tolist()
             rival = likeliest[likeliest[0] == word]
-        metric = _metric(second_output, word, rival, position, is_gap)
+        metric = _metric(word, rival, position, is_gap, second_output)
         patch = partial(study.patch, second_inputs, inputs, metric=metric)
         key = "patched", request.model_key, request.model_input, second, word, rival, position, is_gap
         effects = effects_of_heads(run, key, patch, is_estimated=is_gap)
     except ValueError as error:
-        return PatchedHeads(run, f"Nothing can be patched: {error_markdown(error)}.")
+        return ChangedHeads(run, f"Nothing can be patched: {error_markdown(error)}.")
     selection = chosen_in_text(run)
     chosen = selection.layer, selection.head
     largest = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
@@ -159,20 +159,45 @@ def patch_heads(run: ModelRun, request: RunRequest) -> PatchedHeads:
     title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
     title, change = (GAP_TITLE, effects.change) if is_gap else (title, 100 * effects.change)
     answer = f"{answer} With {effect_of(largest)}{describe_source(effects)}."
-    return PatchedHeads(run, answer, title, change, with_chosen)
+    return ChangedHeads(run, answer, title, change, with_chosen)
 
 
-def draw_patched_heads(patched: PatchedHeads) -> None:
-    """Draw how far each head of the second sentence moves the answer."""
-    if patched.change is not None:
-        head_map(patched.run, "model_patched", patched.change.tolist(), chosen_in_text(patched.run), patched.title)
-        if patched.with_chosen:
-            st.markdown(patched.with_chosen)
+def draw_changed_heads(changed: ChangedHeads) -> None:
+    """Draw how far each head moves the answer."""
+    if changed.change is not None:
+        head_map(changed.run, "model_moved", changed.change.tolist(), chosen_in_text(changed.run), changed.title)
+        if changed.with_chosen:
+            st.markdown(changed.with_chosen)
 
 
-def _metric(second: ModelOutput, word: Any, rival: Any, position: int, is_gap: bool) -> Callable[[ModelOutput], Tensor]:
-    """Return a word's probability or logit, perhaps less another's, or how alike two vectors are."""
-    vector = None if word is not None else _mean_state(second)
+def drop_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
+    """Return how far the likeliest token or class leads the next one without each head, in logits."""
+    pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
+    reason = "High weights cannot tell whether a head matters: what becomes of the output can."
+    if run.logits is None or len(run.groups) > 1 or not (run.classes or predicts_words(pretrained)):
+        return ChangedHeads(run, reason)
+    try:
+        position = -1 if run.classes else _position(len(run.logits), request)
+        word, rival = run.logits[position].topk(2).indices.tolist()
+        ablate = partial(Study(pretrained.model).ablate, inputs, metric=_metric(word, rival, position, is_gap=True))
+        effects = effects_of_heads(run, ("dropped", *request), ablate, is_estimated=is_large(pretrained))
+    except ValueError:  # no mask in the text, or an architecture whose heads cannot be dropped
+        return ChangedHeads(run, reason)
+    if run.classes:
+        first, second = (literal(run.classes[number].name) for number in (word, rival))
+    else:
+        first, second = (literal(token.strip()) for token in readable(pretrained.tokenizer, [word, rival]))
+    head = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
+    without = f"Without **{short_name(*head)}** alone: **{number(float(effects.values[head]))}**"
+    answer = f"The logit of {first} leads that of {second} by {number(effects.before)}. {without}"
+    return ChangedHeads(run, f"{answer}{describe_source(effects)}.", GAP_TITLE, effects.change)
+
+
+def _metric(
+    word: Any, rival: Any, position: int, is_gap: bool, second: ModelOutput | None = None
+) -> Callable[[ModelOutput], Tensor]:
+    """Return a word's probability or logit, perhaps less another's, or how alike the vector is to that of a second."""
+    vector = _mean_state(second) if word is None and second is not None else None
 
     def metric(out: ModelOutput) -> Tensor:
         if vector is not None:

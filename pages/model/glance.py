@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
-from math import isnan
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -11,9 +10,11 @@ import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention.edits import DropHead
+from attention_core.attention.wording import percent
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache
-from attention_core.explain.heads import FarLook, HeadSummary, describe_head, far_look, summaries
+from attention_core.explain.head_names import NamedHead, name_heads
+from attention_core.explain.heads import FarLook, HeadSummary, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import clickable, draw_chart
@@ -50,14 +51,6 @@ class Selection(NamedTuple):
 
 
 OFF = "switched off"
-SHORT_HABITS = {
-    "on the first token": "{first}",
-    "on special tokens": "marks",
-    "on the token ": "token ",
-    "spread over": "over",
-    "nearly everywhere alike": "everywhere",
-}
-"""Of what describe_head says, in a long list."""
 
 
 def is_off(trace: AttentionTrace, head: int) -> bool:
@@ -247,27 +240,32 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
         if isinstance(head, tuple):  # no label of another run, whose figures are gone
             choose(layer=head[0], head=head[1])
 
-    first = groups[selection.group][0].story.key_axis.labels[0].strip()
-    layers = enumerate(summaries_of(run, selection.group))
-    summary_of = {(i, j): head for i, layer in layers for j, head in enumerate(layer)}
-
-    def habit(head: tuple[int, int]) -> str:
-        if is_off(groups[selection.group][head[0]], head[1]):
-            return OFF
-        description = describe_head(summary_of[head])
-        for phrase, short in SHORT_HABITS.items():
-            description = description.replace(phrase, short.format(first=first))
-        return description
-
+    habits = habits_of(run, selection.group)
     st.selectbox(
-        "Head, the most focused first",
-        sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
-        format_func=lambda head: f"{head[0]}.{head[1]}: {habit(head)}",
+        "Head, the clearest first",
+        list(habits),
+        format_func=lambda head: f"{head[0]}.{head[1]}{habits[head] and ': '}{habits[head]}",
         width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
     return selection
+
+
+def names_of(run: ModelRun, group: str) -> list[NamedHead]:
+    """Return every head of a group with its name in this text."""
+    layers = run.groups[group]
+    return cached_with_run(run, ("names", group), lambda: name_heads(layers, special_keys(run, layers[0])))
+
+
+def habits_of(run: ModelRun, group: str) -> dict[tuple[int, int], str]:
+    """Return what each head of a group does by layer and head, the clearest first; "" = nothing clear."""
+    heads, layers = names_of(run, group), run.groups[group]
+    habits = {
+        (layer, head): f"{name}, {percent(share)}" if name else ""
+        for layer, head, name, share in sorted(heads, key=lambda head: (not head.name, -head.share))
+    }
+    return {head: OFF if is_off(layers[head[0]], head[1]) else habit for head, habit in habits.items()}
 
 
 def glance_picture(
@@ -281,9 +279,8 @@ def glance_picture(
     key = "mosaic", framed.group, size
     pictures = cached_with_run(run, key, lambda: mosaic(layers, size=size))
     off = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads) if is_off(trace, head)]
-    notes = [[describe_head(head) for head in layer] for layer in summaries_of(run, framed.group)]
-    for layer, head in off:
-        notes[layer][head] = OFF
+    habits = habits_of(run, framed.group)
+    notes = [[habits[layer, head] for head in range(trace.n_heads)] for layer, trace in enumerate(layers)]
     frame, description = (framed.layer, framed.head), f"All heads of {len(layers)} layers, {framed.group}"
 
     def choose_clicked(head: dict[str, Any]) -> None:

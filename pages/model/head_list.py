@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.wording import percent
-from attention_core.explain.head_names import NamedHead, clearest_heads, name_heads
+from attention_core.explain.head_names import clearest_heads
 from attention_core.explain.heads import CLEAR_SHARE, FarLook, is_self_attention
-from attention_core.hub.run import ModelRun, special_keys
+from attention_core.hub.run import ModelRun
 from pages.model.glance import (
     NAME,
     Selection,
@@ -20,6 +20,7 @@ from pages.model.glance import (
     is_off,
     last_pronoun,
     n_heads_of,
+    names_of,
 )
 from ui.labels import error_markdown
 from ui.state import Field, one_of, single_choice
@@ -55,12 +56,6 @@ def head_list(run: ModelRun) -> None:
                 st.button(sentence, key=f"model_clearest_{number}", type="tertiary", on_click=partial(choose, **choice))
         else:
             _draw_all(run, selection)
-
-
-def names_of(run: ModelRun, group: str) -> list[NamedHead]:
-    """Return every head of a group with its name in this text."""
-    layers = run.groups[group]
-    return cached_with_run(run, ("names", group), lambda: name_heads(layers, special_keys(run, layers[0])))
 
 
 def _distant_weight_of(run: ModelRun, group: str) -> FarLook | None:

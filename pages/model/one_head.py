@@ -17,7 +17,12 @@ from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
-from attention_core.explain.heads import PatchGrid, describe_head, is_self_attention, norm_based_weights, without_keys
+from attention_core.explain.heads import (
+    PatchGrid,
+    is_self_attention,
+    norm_based_weights,
+    without_keys,
+)
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from pages.model import glance
@@ -177,9 +182,8 @@ def export_head(run: ModelRun) -> None:
 
 def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
     selection, layers = glance.chosen_layers(run)
-    habit = describe_head(glance.summaries_of(run, selection.group)[selection.layer][selection.head])
     trace = layers[selection.layer]
-    habit = glance.OFF if glance.is_off(trace, selection.head) else habit
+    habit = glance.habits_of(run, selection.group)[selection[1:3]] or "nothing clear"
     section(f"{glance.short_name(*selection[1:3]).capitalize()}: {habit}", Role.WEIGHTS)
     return selection, trace
 

@@ -15,10 +15,9 @@ from pages.model.glance import NAME, Selection, chosen_layers, is_off, n_heads_o
 from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
-from pages.model.scene import draw_head_scene, fits_scene
+from pages.model.scene import SentenceText, draw_sentence, fits_scene
 from ui.labels import error_markdown
 from ui.model_runs import RunRequest, pretrained_of, run_of
-from ui.state import controlled
 from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
@@ -90,8 +89,9 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     if fits_scene(run, trace, selection.head):
-        before = _weights_before(run, request, selection, is_changed)
-        draw_head_scene(trace, selection.head, selection.query, before)
+        before, sentence = _weights_before(run, request, selection, is_changed), _sentence_of(request)
+        with st.container(key="model_editable" if sentence else "model_sentence"):
+            draw_sentence(trace, selection.head, selection.query, sorted(run.special), before, sentence)
     else:
         token_view(run, trace, selection.head)
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
@@ -102,18 +102,24 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
 
 
 def surprise(run: ModelRun, request: RunRequest | None) -> None:
-    """Offer to change a word of the first example: after a guess, and afterwards, or in other models, at will."""
+    """Offer to change a word of the first example, after a guess."""
     text, tried = _package_text(request), TRY_STAGE[NAME]
     if text == FIRST_TEXT and is_answered(NAME):
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
         selection, layers = chosen_layers(run)
         try_this(NAME, _surprise(run, layers[selection.layer], selection))
-    elif (switched := _switched_text(request)) is not None and request is not None:
-        option = SWITCHED[_has_second(request)]
-        field = TEXT[NAME, pretrained_of(request.model_key).kind]
-        switch = controlled("model_switch", option, lambda _: field.set(switched))
-        st.segmented_control("The last word", SWITCHED, label_visibility="collapsed", required=True, **switch)
+
+
+def _sentence_of(request: RunRequest | None) -> SentenceText | None:
+    """Return what a visitor may make of the sentence: its last word has a switch once no guess is about that."""
+    model_input = request.model_input if request is not None else None
+    if request is None or not isinstance(model_input, TextInput) or model_input.pair or model_input.target:
+        return None
+    switched = _switched_text(request) if _package_text(request) != FIRST_TEXT else None
+    rival = SWITCHED[not _has_second(request)] if switched else None
+    on_text = TEXT[NAME, pretrained_of(request.model_key).kind].set
+    return SentenceText(model_input.text, on_text, rival, switched or "")
 
 
 def _has_second(request: RunRequest) -> bool:

@@ -17,9 +17,9 @@ def draw_run() -> None:
     """Draw the open experiment, or the text, all heads, what one of them looks at, its numbers, and the questions."""
     if draw_experiment(NAME, players=(STEPS,)):
         return
-    left, right = st.columns([1.6, 1], gap="large")
     opening_container = st.container(key="model_opening")  # its style reserves its height until the model has read
     opening_container.empty()  # the browser leaves out a container without an element
+    left, right = st.columns([1.6, 1], gap="large")
     with st.container(key="desk_model_source"):
         source = choose_source()
     with left:

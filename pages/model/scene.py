@@ -1,43 +1,81 @@
-"""The scene of a head over a short text: what the chosen token asks the others, and what it takes."""
+"""A head over a short text: the sentence, with arcs from the token that asks to those that it looks at."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.view.page import pieces
-from attention_core.attention.view.scene import scene_data
 from attention_core.charts.words import word_weights
 from attention_core.device import to_array
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.run import ModelRun, patches_of
 from pages.model import glance
 from ui.chart import note_picture
-from ui.scene import draw_scene, scene_choice
+from ui.component import component
+from ui.state import component_message
 
 MAX_KEYS = 24
-SCENE = "model_tokens"
+SCENE = "model_tokens_scene"
+CLOSING, OPENING = frozenset(".,;:!?)'’"), frozenset("('’")
+_sentence = component("sentence", folder="pages/model")
+
+
+class SentenceText(NamedTuple):
+    """What a visitor may make of the sentence: another text, or one with another last word, None = it has none."""
+
+    text: str
+    on_text: Callable[[str], None]
+    rival: str | None = None  # the other last word
+    switched: str = ""  # the text with it
 
 
 def fits_scene(run: ModelRun, trace: AttentionTrace, head: int) -> bool:
-    """Return whether a head's attention over a text is drawn as a scene: few tokens, and weights of a softmax."""
-    is_short = is_self_attention(trace) and trace.n_keys <= MAX_KEYS and trace.has_softmax and trace.key.shape[-1] > 0
+    """Return whether a head's attention over a text is drawn as arcs over it: few tokens, and shares of 1."""
+    is_short = is_self_attention(trace) and trace.n_keys <= MAX_KEYS and trace.has_softmax
     return is_short and patches_of(run, trace) is None and not run.tiles and not glance.is_off(trace, head)
 
 
-def draw_head_scene(trace: AttentionTrace, head: int, query: int, before: list[float] | None = None) -> None:
-    """Draw the scene of a head at a query; another one is chosen in it. `before` are its weights in the first text."""
+def draw_sentence(
+    trace: AttentionTrace,
+    head: int,
+    query: int,
+    marks: Sequence[int],
+    before: list[float] | None,
+    sentence: SentenceText | None,
+) -> None:
+    """Draw the sentence of a head at a query; another one is chosen in it. `before` are its weights in the first text.
+
+    Positions of `marks` are no words; without a SentenceText, it cannot be edited.
+    """
 
     def on_choose() -> None:
-        if choice := scene_choice(SCENE, trace.n_queries, trace.n_keys):
-            glance.choose(query=choice.row)
+        message = component_message(SCENE, "chosen") or {}
+        row, text = message.get("row"), message.get("text")
+        if sentence and message.get("rival") == sentence.rival and sentence.rival:
+            sentence.on_text(sentence.switched)
+        elif sentence and isinstance(text, str) and text.strip():
+            sentence.on_text(text)
+        elif isinstance(row, int) and 0 <= row < trace.n_queries:
+            glance.choose(query=row)
 
     labels, is_joined = zip(*pieces(trace.story.key_axis.labels), strict=True)
-    joined = [index for index, joins in enumerate(is_joined) if joins and index]  # the first goes on with none
-    weights = to_array(trace.weights(head))
+    weights = to_array(trace.weights(head).nan_to_num())
     note_picture(partial(word_weights, labels, labels, weights, query, ""), f"“{labels[query]}”, where it looks")
-    data = scene_data(trace, head, query_labels=labels, key_labels=labels, nouns=("query", "token"))
-    lengths = to_array(trace.value_of(head).float().norm(dim=-1).nan_to_num(0))
-    data["lengths"] = (lengths / (lengths.max() or 1.0)).round(3).tolist()
-    data |= {"joinedKeys": joined, "joinedQueries": joined, "query": query, "plays": before is None, "canChange": False}
-    if before is not None:
-        data["before"] = {"row": query, "weights": before, "says": "with “tired”"}
-    draw_scene(SCENE, data, on_choose)
+    data = {
+        "queries": labels,
+        "joined": [
+            index
+            for index, (before_it, label) in enumerate(pairwise(labels), 1)
+            if is_joined[index] or label in CLOSING or before_it in OPENING
+        ],
+        "muted": list(marks),
+        "query": query,
+        "weights": weights.round(4).tolist(),
+        "before": before and {"row": query, "weights": before},
+        "text": sentence.text if sentence else "",
+        "rival": sentence and sentence.rival,
+        "note": "Point at a word: where does it look?",
+    }
+    _sentence(key=SCENE, data=data, default={"chosen": None}, on_chosen_change=on_choose)

@@ -146,7 +146,7 @@ def test_the_first_screen_follows_what_is_chosen_in_an_experiment(visitor):
     layer, head = re.findall(r"\d+", similar.inner_text())[:2]
     similar.click()
     visitor.wait_for_url(re.compile(rf"head=encoder\.{layer}\.self%3A{head}&"))
-    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"{layer}.{head}: "))
+    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(re.compile(rf"^{layer}\.{head}(: |$)"))
     open_question(visitor, "How large is every weight of one head?")
     canvas = visitor.locator("[class*=model_matrix] canvas").first
     canvas.scroll_into_view_if_needed()
@@ -168,13 +168,26 @@ def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_pat
     expect(page.get_by_text("On the key’s side", exact=True)).to_be_visible(timeout=60_000)
 
 
-def test_of_a_short_text_a_scene_is_drawn_and_the_page_follows_its_query(visit, app_url):
+def test_over_a_short_text_arcs_swing_to_a_token_and_the_sentence_is_edited_where_it_stands(visit, app_url):
     page = visit(f"{app_url}/model")
-    say = page.locator(".scene .say")
-    expect(say).to_contain_text("“it” looks most at “animal”: 68%", timeout=90_000)
-    page.get_by_role("button", name="tired: ask from here").click()
-    expect(say).to_contain_text("“tired” looks most at")
+    sentence, tokens = (
+        page.locator(".st-key-model_tokens_scene .root"),
+        page.locator(".st-key-model_tokens_scene .token"),
+    )
+    expect(sentence).to_have_attribute("data-looks", "it animal 68%", timeout=90_000)
     settle(page)
+    tokens.get_by_text("tired").hover()
+    expect(sentence).to_have_attribute("data-looks", begins_with("tired "))
+    page.mouse.move(1, 1)
+    expect(sentence).to_have_attribute("data-looks", "it animal 68%")
+    expect(page.locator(".st-key-model_text_encoder textarea")).to_be_hidden()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="The sentence").fill("The animal didn't cross the street because it was too wide.")
+    page.keyboard.press("Enter")
+    heading = page.locator(".st-key-model_headline h2")
+    expect(heading).to_contain_text("until you say wide", timeout=30_000)
+    page.get_by_role("button", name="or tired").click()
+    expect(heading).to_have_text("Head 3.1, one of 72, finds animal for it", timeout=30_000)
+    tokens.get_by_text("tired").click()
+    expect(heading).to_contain_text("for tired")
     assert "token=" in page.url
-    page.get_by_role("button", name="scores").click()
-    expect(say).to_contain_text("gets a score")

@@ -39,7 +39,7 @@ def look(page):
     """Return which token asks in the scene, where it looks most, and how much."""
     data = data_of(page, "model_tokens_scene")
     weights = data["weights"][data["query"]]
-    return data["queries"][data["query"]], data["keys"][int(np.argmax(weights))], f"{max(weights):.0%}"
+    return data["queries"][data["query"]], data["queries"][int(np.argmax(weights))], f"{max(weights):.0%}"
 
 
 def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in_words(page):
@@ -82,9 +82,9 @@ def test_what_a_head_finds_is_said_of_another_word_too_and_that_a_decoder_cannot
     assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*, until you say *wide*"]
     page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0))
     assert claims(page) == ["## Head 0.0, one of 72, finds no single word for *it*"]
-    page.segmented_control(key="model_switch").set_value("tired").run()
-    assert page.text_area(key="model_text_encoder").value == WIDE.replace("wide", "tired")
-    assert "model_switch" not in [one.key for one in page.segmented_control], "a guess comes first"
+    assert data_of(page, "model_tokens_scene")["rival"] == "tired"
+    page = rerun(page, model_text_encoder=WIDE.replace("wide", "tired"))
+    assert data_of(page, "model_tokens_scene")["rival"] is None, "a guess comes first"
 
 
 def test_where_another_word_moves_no_weight_it_is_said_to_change_nothing(page):
@@ -184,6 +184,24 @@ def test_heads_of_a_large_model_are_estimated_at_once_and_measured_on_demand(mar
     measured = f"**head 3.5** from there alone: **{number(float(found.values[3, 5]))}**"
     assert f"{measured}, measured; with the estimate by gradient r = {number(found.correlation)}." in words
     assert "model_patched_measure" not in {button.key for button in page.button}
+
+
+def test_dropped_heads_of_a_large_model_are_estimated_at_once_and_measured_on_demand(mary, monkeypatch):
+    monkeypatch.setattr("pages.model.heads.MANY_PARAMETERS", 1000)
+    page, pretrained = mary("without"), load_bundled("tatoeba-llama", "cpu")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    likeliest = study.run(MARY)[1].scores().topk(2).indices.tolist()
+    found = study.ablate(MARY, metric=lambda out: out.logit(likeliest[0]) - out.logit(likeliest[1]), gradient=True)
+    layer, head = divmod(int((found.estimate - found.before).abs().argmax()), 6)
+    words = text_of(page)
+    assert f"The logit of `car` leads that of `hat` by {number(found.before)}." in words
+    without = f"Without **head {layer}.{head}** alone: **{number(float(found.estimate[layer, head]))}**"
+    assert f"{without}, by gradient: an estimate, not measured." in words
+    page.button(key="model_dropped_measure").click()
+    words = text_of(rerun(page))
+    assert f"measured; with the estimate by gradient r = {number(found.correlation)}." in words
+    largest = number(float(found.values.flatten()[found.change.abs().argmax()]))
+    assert f"alone: **{largest}**, measured" in words
 
 
 def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
@@ -342,13 +360,13 @@ def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(pa
     moved = "*animal*: 68% → 28%, *street*: 5% → 12%, *[CLS]*: 10% → 33%"
     scene = data_of(page, "model_tokens_scene")
     assert [round(scene["before"]["weights"][key], 2) for key in (2, 8, 0)] == [0.68, 0.05, 0.1]
-    assert not scene["plays"], "the columns go from where they were to where they are"
+    assert scene["rival"] == "tired", "the last word has a switch now"
     assert f"**Right**: {moved}. It takes almost nothing: [CLS] has a value vector 1" in page.success[0].value
     assert "→" not in text_of(rerun(page, model_second_encoder="It was a road.")), "other words change the shares, too"
     rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
     assert look(rerun(page)) == ("were", "keys", "46%"), "the same head, at the word that looks farthest"
-    assert "before" not in data_of(page, "model_tokens_scene")
+    assert data_of(page, "model_tokens_scene")["before"] is None
     assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=WIDE).button], "it is said already"
     assert rerun(page, model_tried="2").success
     page.button(key="model_example_Who was tired?").click()

@@ -22,7 +22,7 @@ SCRIPT = """
 from importlib import import_module
 
 import streamlit as st
-from pages.model.effects import patch_heads, take_logit_apart
+from pages.model.effects import drop_heads, patch_heads, take_logit_apart
 from pages.model.input import choose_input
 from pages.model.runs import runs_of
 from ui.model_runs import RunRequest, pretrained_of, run_of
@@ -35,6 +35,8 @@ if given is not None:
     experiment = import_module("pages.model.experiments." + part)
     take = {"logit": take_logit_apart, "patch": patch_heads}.get(part, lambda *_: runs)
     inputs = take(runs.run, runs.request)
+    if part == "without":
+        inputs = experiment.HeadsOff(runs, drop_heads(runs.run, runs.request))
     st.markdown(experiment.answer(inputs))
     experiment.draw(inputs)
 """
