@@ -12,6 +12,7 @@ from ui.inside_streamlit import is_clear_cache
 Message = MutableMapping[str, Any]
 BYTES_PER_CREDIT = 50_000
 """A message costs one credit, and another for each so many bytes."""
+NEGLIGIBLE = 1e-6
 
 
 class Credit:
@@ -39,13 +40,14 @@ class Credit:
 class WebsocketAllowance:
     """Middleware that delays what a connection sends beyond its credit, where the app runs for the public.
 
-    What is beyond waits for one allowance that all connections share, since many that are each within a bound of their
-    own take the processor, too. Nothing is dropped but clear_cache, with which any visitor would empty everybody's
-    cache, and which no page of ours sends.
+    What is beyond waits for an allowance that is divided among all who wait, since many that are each within a bound of
+    their own take the processor, too; meanwhile its own credit fills up, so that a message of one credit waits a third
+    of a second at most, whoever floods. Nothing is dropped but clear_cache, with which any visitor would empty
+    everybody's cache, and which no page of ours sends.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app, self._free_at = app, 0.0
+        self.app, self._n_waiting = app, 0
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[..., Any]
@@ -59,16 +61,21 @@ class WebsocketAllowance:
         async def receive_in_turn() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
                 content = message.get("bytes") or (message.get("text") or "").encode()
-                if beyond := credit.spend(1 + len(content) / BYTES_PER_CREDIT):
-                    await asyncio.sleep(self._seconds_until_turn(beyond))
+                await self._pay(credit, 1 + len(content) / BYTES_PER_CREDIT)
                 if not is_clear_cache(content):
                     break
             return message
 
         await self.app(scope, receive_in_turn, send)
 
-    def _seconds_until_turn(self, cost: float) -> float:
-        """Put a cost behind all that waits already; return after how many seconds it is paid."""
-        present = time.monotonic()
-        self._free_at = max(present, self._free_at) + cost / MESSAGES_BEYOND.maximum
-        return self._free_at - present
+    async def _pay(self, credit: Credit, cost: float) -> None:
+        """Return when a cost is paid: by the connection's credit, and by its share of what is for all who wait."""
+        self._n_waiting += 1
+        try:
+            while (cost := credit.spend(cost)) > NEGLIGIBLE:
+                share = MESSAGES_BEYOND.maximum / self._n_waiting
+                seconds = min(cost, 1) / (MESSAGES_PER_SECOND.maximum + share)
+                await asyncio.sleep(seconds)
+                cost -= seconds * share
+        finally:
+            self._n_waiting -= 1

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from contextlib import suppress
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -100,8 +100,25 @@ async def test_a_large_message_costs_more(clock):
     await clock.run(60)
     seconds = [when for when, _ in line.got]
     assert seconds[0] == 0
-    assert seconds[1] == pytest.approx((1 + 160 - 14) / 10, abs=0.01)
+    assert seconds[1] == pytest.approx((1 + 160 - 14) / (10 + 3), abs=0.01)
     assert len(seconds) == 3
+
+
+async def test_a_visitor_does_not_stand_behind_floods(clock):
+    middleware = WebsocketAllowance(None)
+    floods = [Line(clock, middleware, repeat(bytes(8_000_000))) for _ in range(10)]
+    await clock.run(5)
+    visitor = Line(clock, middleware, [RERUN] * 44)
+    await clock.run(60)
+    seconds = [when for when, _ in visitor.got]
+    assert seconds[:14] == [5] * 14
+    assert len(seconds) == 44
+    gaps = [after - before for before, after in pairwise(seconds[13:])]
+    assert max(gaps) < 1 / 3
+    assert 30 / (10 / 11 + 3) == pytest.approx(sum(gaps), rel=0.05)  # each gets its share, and no more
+    assert sum(flood.n_until(65) for flood in floods) <= 60 * (10 + 10 * 3) / 161
+    for flood in floods:
+        flood.stop()
 
 
 async def test_nobody_empties_everybody_s_cache(clock, monkeypatch):
