@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from safetensors import SafetensorError
 
-from attention_core.bounds.limits import ARCHIVE_LIST_BYTES, ARRAY_DIMENSIONS, ARRAY_HEADER_BYTES
+from attention_core.bounds.limits import ARCHIVE_LIST_BYTES, ARRAY_DIMENSIONS, ARRAY_HEADER_BYTES, TENSOR_BYTES
 
 Source = str | Path | bytes
 """A file's path, or its bytes."""
@@ -103,6 +103,8 @@ def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
         if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > ARCHIVE_LIST_BYTES.maximum:  # type: ignore[attr-defined]
             raise ValueError("it lists more arrays than are read")
         with zipfile.ZipFile(file) as archive:
+            if {member.compress_type for member in archive.infolist()} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                raise ValueError("it is compressed as NumPy compresses nothing")  # 377 bytes of bzip2 become 170 MB
             yield archive
 
 
@@ -144,7 +146,8 @@ def read_npz(
         source: a path or the bytes.
         needed: names that it has to have.
         optional: names that are read too if it has them; None = all that it has.
-        fault: what is raised, in one sentence: no such file, damaged, with pickled objects, without a needed array.
+        fault: what is raised, in one sentence: no such file, damaged, with pickled objects, without a needed array,
+            or with arrays that take more than TENSOR_BYTES.
     """
     name = "The file" if isinstance(source, bytes) else str(source)
     try:
@@ -152,6 +155,9 @@ def read_npz(
             missing = [array for array in needed if array not in file.entries]
             if missing:
                 raise fault(f"{name} needs {', '.join(needed)}; missing: {', '.join(missing)}.")
-            return {array: file[array] for array in file.entries if optional is None or array in (*needed, *optional)}
+            names = [array for array in file.entries if optional is None or array in (*needed, *optional)]
+            if (n_bytes := sum(file.entries[array].n_bytes for array in names)) > TENSOR_BYTES.maximum:
+                raise fault(f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than {TENSOR_BYTES.millions:,} MB.")
+            return {array: file[array] for array in names}
     except FileNotFoundError:
         raise fault(f"{name} does not exist: there is no file of that name.") from None

@@ -30,7 +30,7 @@ from ui.hosting.uploads import max_megabytes, show_lost_file
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
-from ui.opened_files import OPENED_FILES, weak_trace
+from ui.opened_files import OPENED_FILES, label_bytes, weak_trace
 from ui.skeleton import draw_fragment
 from ui.state import APP, Field
 
@@ -390,12 +390,12 @@ def _read_recording(slot: str, source: Path | bytes, name: str, file_id: str = "
     from attention_core.attention.trace import check_pairs
     from attention_core.hub.run import recording_run
 
-    def read() -> tuple[ModelRun, list[Tensor]]:
+    def read() -> tuple[ModelRun, list[Tensor], int]:
         recording = load_recording(source, max_bytes=RECORDING_BYTES.maximum)
         check_pairs(*recording.traces)
         tensors = tensors_of(recording)
         recording.traces[:] = map(weak_trace, recording.traces)
-        return recording_run(recording, name), tensors
+        return recording_run(recording, name), tensors, label_bytes(recording)
 
     key = file_id or (source, source.stat().st_mtime if isinstance(source, Path) else 0)
     with st.spinner("Opening the recording"):

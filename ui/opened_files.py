@@ -5,11 +5,12 @@ long as its visitor stays. Where they have gone, ReferenceError lets the page ru
 """
 
 import gc
+import sys
 import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -28,8 +29,8 @@ FULL = "The server is full of files that others look at. Try again in a few minu
 OF_FILE = "is_of_opened_file"
 """Marks a tensor that a trace holds weakly, also one with other words."""
 Value = TypeVar("Value")
-Opened = tuple[Value, Sequence[Tensor]]
-"""What holds tensors weakly, and the tensors."""
+Opened = tuple[Value, Sequence[Tensor], int]
+"""What holds tensors weakly, the tensors, and the bytes of its labels."""
 
 
 class _WeakTrace(AttentionTrace):
@@ -61,13 +62,23 @@ def weak_trace(trace: AttentionTrace) -> AttentionTrace:
     return _WeakTrace(**values)
 
 
+def label_bytes(traces: Iterable[AttentionTrace]) -> int:
+    """Return what the labels of traces take in memory, each axis once; those that are numbers take nothing."""
+    axes = {id(axis): axis for trace in traces for axis in (trace.story.query_axis, trace.story.key_axis)}
+    return sum(sum(map(sys.getsizeof, axis.labels)) for axis in axes.values() if isinstance(axis.labels, list | tuple))
+
+
 class OpenedFiles:
-    """What was read of files, by keys; counts in `n_bytes` the tensors that are alive, whoever holds them."""
+    """What was read of files, by keys; counts in `n_bytes` the tensors that are alive, whoever holds them, and labels.
+
+    Labels count until their file leaves, since a page in which nobody does anything may hold them for long.
+    """
 
     def __init__(self) -> None:
         self.n_bytes = 0
         self._values: OrderedDict[Hashable, tuple[Any, Sequence[Tensor]]] = OrderedDict()
         self._sizes: dict[Hashable, int] = {}
+        self._labels: dict[Hashable, int] = {}
         self._lock, self._in_use = Lock("opened files"), threading.local()
 
     def open(
@@ -89,8 +100,9 @@ class OpenedFiles:
         with self._lock:
             if key not in self._values:
                 self._make_room(min(_unpacked_bytes(source), max_bytes), {other for other, _ in in_use.values()})
-                value, tensors = read()
+                value, tensors, self._labels[key] = read()
                 self._values[key] = value, tensors
+                self._change_bytes(self._labels[key])
                 self._sizes[key] = sum(map(self._count, {id(tensor): tensor for tensor in tensors}.values()))
             self._values.move_to_end(key)
             in_use[slot] = key, self._values[key]
@@ -111,6 +123,7 @@ class OpenedFiles:
         while self.n_bytes + n_bytes > OPENED_BYTES.maximum:
             if oldest := next((key for key in self._values if key not in in_use), None):
                 del self._values[oldest], self._sizes[oldest]
+                self._change_bytes(-self._labels.pop(oldest))
                 gc.collect()
             elif time.monotonic() > until:
                 raise FileError(FULL)

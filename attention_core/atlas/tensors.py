@@ -1,7 +1,7 @@
 """Query, key and value from a visitor's .npz file, read without pickle, as a trace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 
@@ -9,13 +9,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.arrays import Entry, FileError, Npz, Source, open_npz, open_zip, readable_errors, stream
+from attention_core.arrays import Entry, FileError, Source, open_npz, open_zip, readable_errors, stream
 from attention_core.attention.recording import FORMAT
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.attention.weights import all_finite
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.bounds.limits import (
+    POSITIONS,
     TENSOR_BYTES,
     TENSOR_HEADS,
     TENSOR_LABEL_BYTES,
@@ -102,30 +104,37 @@ def read_tensors(source: Source, name: str = "The file", *, max_bytes: int | Non
         for array in array_names:
             if array in ROLES:
                 _check_type(array, entries[array].dtype, f"{name}: ")
-        labels = _labels(file, name)
-        tensors = {array: torch.from_numpy(_native(file[array])) for array in array_names}
-    try:
-        return _checked(tensors, labels)
-    except ValueError as error:
-        raise FileError(f"{name}: {error}") from None
+        _check_labels(entries, name)
+        try:
+            _checked({array: _outline(entries[array]) for array in array_names}, None)
+            checked = _checked({array: torch.from_numpy(_native(file[array])) for array in array_names}, None)
+        except ValueError as error:
+            raise FileError(f"{name}: {error}") from None
+        labels = tuple(escape_hidden(str(text)) for text in file[LABELS]) if LABELS in entries else None
+        return replace(checked, labels=labels)
+
+
+def _outline(entry: Entry) -> Tensor:
+    """Return a tensor of this shape and type, but without numbers."""
+    if max(entry.shape, default=0) > POSITIONS.maximum:
+        raise ValueError(f"{entry.name} has {max(entry.shape):,} positions, at most {POSITIONS} are read")
+    return torch.empty(entry.shape, dtype=getattr(torch, entry.dtype, torch.uint8), device="meta")
 
 
 def _native(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
 
 
-def _labels(file: Npz, name: str) -> tuple[str, ...] | None:
-    entry = file.entries.get(LABELS)
-    if entry is None:
-        return None
+def _check_labels(entries: dict[str, Entry], name: str) -> None:
+    if (entry := entries.get(LABELS)) is None:
+        return
     if not entry.dtype.startswith("str") or len(entry.shape) != 1:
         raise FileError(f"{name}: {LABELS!r} must be a row of texts, np.array({LABELS}, dtype=str).")
-    n_positions = {axis for role in ("query", "key") for axis in file.entries[role].shape[-2:-1]}
+    n_positions = {axis for role in ("query", "key") for axis in entries[role].shape[-2:-1]}
     if entry.shape[0] not in n_positions:
         raise FileError(f"{name}: there are {entry.shape[0]:,} labels, one is needed for each query or each key.")
     if entry.shape[0] > TENSOR_LABELS.maximum or entry.n_bytes > TENSOR_LABEL_BYTES.maximum:
         raise FileError(f"{name}: {LABELS!r} is too long; at most {TENSOR_LABELS} labels are read.")
-    return tuple(escape_hidden(str(text)) for text in file[LABELS])
 
 
 def trace_of_tensors(
@@ -208,7 +217,7 @@ def _checked(arrays: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tenso
             f"key and value need as many heads and positions, got {_shape(key.shape[:2])} and {_shape(value.shape[:2])}"
         )
     for role, tensor in tensors.items():
-        if not tensor.isfinite().all():
+        if not tensor.is_meta and not all_finite(tensor):
             raise ValueError(f"{role} holds numbers that are NaN or infinite")
     mask = arrays.get("mask")
     if mask is not None:

@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from html import escape
 from importlib import import_module
@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attention_core.arrays import Npz, open_npz, readable_errors
+from attention_core.arrays import Entry, Npz, open_npz, readable_errors
 from attention_core.attention.joining import join_steps
 from attention_core.attention.scores import Dot, score_from_json
 from attention_core.attention.trace import AttentionTrace
@@ -34,7 +34,7 @@ from attention_core.attention.view.page import Opening, View, parse_heads, view_
 from attention_core.attention.weights import traces_of_arrays
 from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
-from attention_core.bounds.limits import RECORDING_LETTERS, TENSOR_LABELS
+from attention_core.bounds.limits import POSITIONS, RECORDING_LETTERS, TENSOR_LABEL_BYTES, TENSOR_LABELS
 from attention_core.deprecated import renamed_arguments
 from attention_core.files import atomic_write, read_json
 
@@ -455,8 +455,12 @@ def load_recording(path: str | Path | bytes, *, max_bytes: int | None = None) ->
         description = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
+        outlines = [_outline(entry, file.entries) for entry in description["traces"]]  # checked before a number is read
         tensors: dict[tuple[str, str], Tensor] = {}
-        traces = [_read_trace(entry, file, tensors) for entry in description["traces"]]
+        traces = [
+            _filled(outline, entry["arrays"], file, tensors)
+            for outline, entry in zip(outlines, description["traces"], strict=True)
+        ]
         return Recording(traces, **{name: str(description.get(name, "")) for name in METADATA_NAMES})
 
 
@@ -469,10 +473,18 @@ def _read_weights(file: Npz, max_bytes: int | None) -> Recording:
     if max_bytes is not None and n_bytes > max_bytes:
         raise ValueError(f"its weights take {n_bytes / 1e6:,.0f} MB, more than the {max_bytes / 1e6:,.0f} MB allowed")
     label_names = [name for name in ("tokens", "target_tokens") if name in file.entries]
-    if any(math.prod(file.entries[name].shape) > TENSOR_LABELS.maximum for name in label_names):
+    entries = [file.entries[name] for name in label_names]
+    if any(
+        math.prod(entry.shape) > TENSOR_LABELS.maximum or entry.n_bytes > TENSOR_LABEL_BYTES.maximum
+        for entry in entries
+    ):
         raise ValueError(f"at most {TENSOR_LABELS} labels are read")
+    recording = Recording.from_weights(file[name] for name in layers)
     labels = {name: [escape_hidden(str(text)) for text in file[name].ravel()] for name in label_names}
-    return Recording.from_weights((file[name] for name in layers), **labels)
+    if tokens := labels.get("tokens"):
+        recording.text = " ".join(map(str.strip, tokens))
+        recording.label(tokens, labels.get("target_tokens", ()))
+    return recording
 
 
 def tensors_of(recording: Recording) -> list[Tensor]:
@@ -569,11 +581,10 @@ def _bits(tensor: Tensor) -> np.ndarray:
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
-def _read_tensor(array: np.ndarray, dtype: str) -> Tensor:
-    """Return the tensor of which _bits() made the array."""
+def _as_dtype(stored: Tensor, dtype: str) -> Tensor:
+    """Return the tensor of which _bits() made these numbers."""
     if dtype not in DTYPES:
         raise ValueError(f"numbers must be one of {', '.join(DTYPES)}, got {dtype}")
-    stored = torch.from_numpy(array)
     if DTYPES[dtype] == torch.bfloat16 and stored.dtype == torch.int16:
         stored = stored.view(torch.bfloat16)
     if stored.dtype != DTYPES[dtype]:
@@ -581,15 +592,33 @@ def _read_tensor(array: np.ndarray, dtype: str) -> Tensor:
     return stored
 
 
-def _read_trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
-    """Return the trace of an entry; tensors are those read so far, by array and type, and get what it adds."""
+def _filled(
+    outline: AttentionTrace, described: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]
+) -> AttentionTrace:
+    """Return a trace with its numbers; tensors are those read so far, by array and type, and get what it adds."""
+    fields: dict[str, Any] = {}
+    for tensor_name in TENSOR_NAMES:
+        if tensor_name in described:
+            name, dtype = str(described[tensor_name]["name"]), str(described[tensor_name]["type"])
+            if (name, dtype) not in tensors:
+                tensors[name, dtype] = _as_dtype(torch.from_numpy(file[name]), dtype)
+            fields[tensor_name] = tensors[name, dtype]
+    return replace(outline, **fields)
+
+
+def _outline(entry: dict[str, Any], stored: Mapping[str, Entry]) -> AttentionTrace:
+    """Return the trace of a description, checked, whose tensors have shapes and types, but no numbers yet."""
     fields: dict[str, Any] = {}
     for tensor_name in TENSOR_NAMES:
         if tensor_name in entry["arrays"] or tensor_name in REQUIRED_NAMES:
-            name, dtype = str(entry["arrays"][tensor_name]["name"]), str(entry["arrays"][tensor_name]["type"])
-            if (name, dtype) not in tensors:
-                tensors[name, dtype] = _read_tensor(file[name], dtype)
-            fields[tensor_name] = tensors[name, dtype]
+            described = entry["arrays"][tensor_name]
+            array = stored[str(described["name"])]
+            if not isinstance(dtype := getattr(torch, array.dtype, None), torch.dtype):
+                raise ValueError(f"{array.name} must hold numbers, got {array.dtype}")
+            if max(array.shape, default=0) > POSITIONS.maximum:
+                raise ValueError(f"{array.name} has {max(array.shape):,} positions, at most {POSITIONS} are read")
+            outline = torch.empty(array.shape, dtype=dtype, device="meta")
+            fields[tensor_name] = _as_dtype(outline, str(described["type"]))
             if (tensor_name == "mask") != (fields[tensor_name].dtype == torch.bool):
                 expected = "bool" if tensor_name == "mask" else "float"
                 raise ValueError(f"{tensor_name} of {entry['name']!r} must be {expected}")

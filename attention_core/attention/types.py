@@ -21,6 +21,19 @@ NONE: Rows = ()
 T = TypeVar("T")
 
 
+class _Numbers(Sequence[str]):
+    """The texts 1 to n, made when they are asked for: a file of a kilobyte may have a hundred million positions."""
+
+    def __init__(self, n: int) -> None:
+        self._numbers = range(1, n + 1)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(map(str, self._numbers[index])) if isinstance(index, slice) else str(self._numbers[index])
+
+
 @renamed_arguments(whole="full_labels")
 @dataclass(frozen=True, eq=False)
 class Axis:
@@ -59,7 +72,7 @@ class Axis:
     @lru_cache(maxsize=16)
     def numbered(name: str, n: int) -> Axis:
         """Return an axis whose labels are 1 to n, as people count."""
-        return Axis(name, [str(position) for position in range(1, n + 1)])
+        return Axis(name, _Numbers(n))
 
     @staticmethod
     @lru_cache(maxsize=16)

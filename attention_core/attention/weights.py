@@ -26,6 +26,11 @@ def detached_copy(tensor: Tensor) -> Tensor:
     return small.clone(memory_format=torch.contiguous_format).expand(tensor.shape)
 
 
+def all_finite(tensor: Tensor) -> bool:
+    """Return whether no number is NaN or infinite; no second tensor is made for it, however large this one is."""
+    return not tensor.numel() or all(extreme.isfinite() for extreme in tensor.aminmax())
+
+
 def from_weights(
     weights: Tensor, *, name: str, note: str, mechanism: str, value: Tensor | None = None
 ) -> AttentionTrace:
@@ -77,6 +82,6 @@ def _checked(name: str, layer: Any) -> Tensor:
     shape = " x ".join(map(str, weights.shape)) or "a single number"
     if weights.ndim != 3 or not weights.numel():
         raise ValueError(f"{name} must be (n_heads, n_queries, n_keys) and not empty, got {shape}")
-    if weights.is_complex() or not weights.isfinite().all():
+    if weights.is_complex() or not all_finite(weights):
         raise ValueError(f"{name} must hold finite numbers, got {shape} of which some are not")
     return weights

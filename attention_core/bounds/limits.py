@@ -67,8 +67,9 @@ TENSOR_BYTES = Bound(
     "bytes of query, key and value", 512 * MIB, "131,072 positions of three float32 vectors are 96 MiB", 256 * MIB
 )
 TENSOR_HEADS = Bound("heads of tensors", 1_024, "each is one choice in a list")
-TENSOR_LABELS = Bound("labels of tensors", 2**19, "four for each position of the longest survey")
-TENSOR_LABEL_BYTES = Bound("bytes of the labels of tensors", 32 * MIB, "64 bytes for each of them")
+TENSOR_LABELS = Bound("labels of tensors", 2**19, "four for each position of the longest survey", 2**17)
+TENSOR_LABEL_BYTES = Bound("bytes of the labels of tensors", 32 * MIB, "64 bytes for each of them", 8 * MIB)
+POSITIONS = Bound("queries, or keys, of an attention in a file", 2**24, "pages count them", 2**18)
 RECORDING_LETTERS = Bound("letters of a recording's description", 2_000_000, "each becomes up to 30 bytes of memory")
 # texts
 QUESTION_LETTERS = Bound("letters of a question", 200, "one thing is asked at a time")

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.trace_builder import all_finite
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.attention.weights import all_finite
 from attention_core.attention.wording import format_count
 from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads import PatchGrid, groups, is_self_attention, kind_of

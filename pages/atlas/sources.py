@@ -31,7 +31,7 @@ from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest_request, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
-from ui.opened_files import OPENED_FILES, weak_trace
+from ui.opened_files import OPENED_FILES, label_bytes, weak_trace
 from ui.state import Field, between, slugs, whole_number
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
@@ -184,9 +184,9 @@ def _source(file: File) -> MatrixSource:
 
 
 def _trace_of(digest: str, name: str, content: bytes | Path) -> AttentionTrace:
-    def read() -> tuple[AttentionTrace, list[Tensor]]:
+    def read() -> tuple[AttentionTrace, list[Tensor], int]:
         trace = trace_of_tensors(**vars(read_tensors(content, name)), name=name)
-        return weak_trace(trace), tensors_of(Recording([trace]))
+        return weak_trace(trace), tensors_of(Recording([trace])), label_bytes([trace])
 
     with st.spinner("Reading the tensors"):
         return OPENED_FILES.open(digest, NAME, content, TENSOR_BYTES.maximum, read)

@@ -8,8 +8,8 @@ import zlib
 import numpy as np
 import pytest
 
-from attention_core.arrays import FileError
-from attention_core.atlas import read_tensors
+from attention_core.arrays import FileError, read_npz
+from attention_core.atlas import read_tensors, trace_of_tensors
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.hub.catalogue import look_up_model
 from attention_core.hub.load import load_pretrained, read_settings
@@ -17,7 +17,7 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import text_inputs
 from attention_core.links import DAMAGED, MARK, VERSION, pack, read_session, unpack, unpack_strokes
 from tests.support import tiny_hub
-from tests.support.bombs import DEEP, ZIPS, inflating, lying_sizes, npz, refused
+from tests.support.bombs import DEEP, ZIPS, costs_little, inflating, lying_sizes, npz, refused
 from tests.support.tiny_hub import altered
 
 
@@ -30,12 +30,19 @@ def test_archives(name, tmp_path):
         read_tensors(content)
     with refused(f"{words}|damaged or no recording"):
         load_recording(tmp_path / "run.npz", max_bytes=10**9)
+    with refused(f"{words}|is not a readable .npz|missing: nothing"):
+        read_npz(content, ("nothing",))
+
+
+def test_arrays_that_are_larger_than_a_program_reads():
+    content = inflating("large", 2**29, header((2**26 + 1,)))
+    assert not read_npz(content, (), ())
+    with refused("takes 537 MB of memory, more than 536 MB"):
+        read_npz(content)
 
 
 def test_a_part_of_four_gigabytes(tmp_path):
-    described = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**29},)}}".ljust(117).encode() + b"\n"
-    start = b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described
-    content = lying_sizes(inflating("query", 2**24, start))
+    content = lying_sizes(inflating("query", 2**24, header((2**29,))))
     (tmp_path / "run.npz").write_bytes(content)
     with refused("damaged|shorter"):
         read_tensors(content)
@@ -49,6 +56,55 @@ def test_zeros_that_inflate_to_more_than_is_allowed():
         read_tensors(content, max_bytes=2**26)
 
 
+def header(shape):
+    described = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described
+
+
+def described(grid=None):
+    """Return the description of a trace of q, as it stands in a recording."""
+    axis = {"name": "x", "labels": 2, "grid": grid}
+    entry = {part: {"name": "q", "type": "torch.float32"} for part in ("query", "key", "value")}
+    story = {"name": "", "mechanism": "", "note": "", "dropout": 0, "is_causal": False, "scale": 1, "softcap": None}
+    return story | {"arrays": entry, "query_axis": axis, "key_axis": axis}
+
+
+def test_recordings_are_checked_before_their_numbers_are_read():
+    about = np.array(json.dumps({"format": FORMAT, "traces": [described(), []]}))
+    content = npz(about=about, q=np.zeros((1, 200_000, 200), np.float32))
+    with refused("damaged or no recording", FileError):
+        load_recording(content, max_bytes=10**9)
+    with refused("query and key need vectors of the same length", FileError):
+        read_tensors(npz(query=np.zeros((200_000, 200), np.float32), key=np.zeros((2, 3), np.float32)))
+
+
+def test_positions_cost_nothing_and_are_bounded(monkeypatch):
+    """A kilobyte may say that it holds millions; nobody writes a text for each."""
+    about = np.array(json.dumps({"format": FORMAT, "traces": [described()]}))
+    n, row = 4_000_000, np.zeros((2, 1), np.float32)
+    with costs_little():
+        assert load_recording(npz(about=about, q=np.zeros((1, n, 0), np.float32)), max_bytes=10**9)[0].n_queries == n
+        labels = trace_of_tensors(
+            **vars(read_tensors(npz(query=np.zeros((n, 1), np.float16), key=row)))
+        ).story.query_axis.labels
+    assert (labels[0], labels[-1], labels[2:4], len(labels)) == ("1", f"{n}", ["3", "4"], n)
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    with refused("has 4,000,000 positions, at most 262,144", FileError):
+        load_recording(npz(about=about, q=np.zeros((1, n, 0), np.float32)), max_bytes=10**9)
+    with refused("has 4,000,000 positions, at most 262,144", FileError):
+        read_tensors(npz(query=np.zeros((n, 1), np.float16), key=row))
+
+
+def test_labels_are_read_last():
+    row, labels = np.zeros((2**17, 1), np.float16), np.array(["\u202e" * 16] * 2**17)
+    with refused("NaN or infinite", FileError):
+        read_tensors(npz(query=row + np.float16("nan"), key=row, labels=labels))
+    with refused("finite numbers", FileError):
+        load_recording(npz(weights=np.full((1, 2, 2), np.nan), tokens=labels), max_bytes=10**9)
+    with refused("at most 524,288 labels", FileError):
+        load_recording(npz(weights=np.ones((1, 2, 2)), tokens=np.array(["a" * 100] * 2**17)), max_bytes=10**9)
+
+
 def test_recordings_that_describe_without_end(tmp_path):
     def recording(about, **arrays):
         (tmp_path / "run.npz").write_bytes(npz(about=np.array(about), **arrays))
@@ -58,11 +114,7 @@ def test_recordings_that_describe_without_end(tmp_path):
         load_recording(recording("[" * 5_000_000), max_bytes=10**9)
     with refused("nested too deep", FileError):
         load_recording(recording(DEEP), max_bytes=10**9)
-    axis = {"name": "x", "labels": [], "grid": [float("inf"), 1]}
-    entry = {part: {"name": "q", "type": "torch.float32"} for part in ("query", "key", "value")}
-    told = {"name": "", "mechanism": "", "note": "", "dropout": 0, "is_causal": False, "scale": None, "softcap": None}
-    trace = told | {"arrays": entry, "query_axis": axis, "key_axis": axis}
-    about = json.dumps({"format": FORMAT, "traces": [trace]})
+    about = json.dumps({"format": FORMAT, "traces": [described(grid=[float("inf"), 1])]})
     with refused("damaged or no recording", FileError):
         load_recording(recording(about, q=np.zeros((1, 2, 2), np.float32)), max_bytes=10**9)
     with refused("more than the 1,000 MB allowed", FileError):  # no numbers, but positions that somebody counts

@@ -1,5 +1,6 @@
 """Files in memory share one budget: what is alive counts, whoever holds it, and pages hold nothing that has left."""
 
+import sys
 import weakref
 from types import SimpleNamespace
 
@@ -10,18 +11,19 @@ from streamlit.testing.v1 import AppTest
 from attention_core.arrays import FileError
 from attention_core.attention.edits import DropHead
 from attention_core.attention.recording import Recording, tensors_of
+from attention_core.attention.types import Axis
 from pages.atlas import sources
 from tests.support.app import open_page, rerun, text_of
 from tests.support.bombs import npz
 from tests.support.traces import make_trace
 from ui import model_runs, opened_files
-from ui.opened_files import FULL, OpenedFiles, weak_trace
+from ui.opened_files import FULL, OpenedFiles, label_bytes, weak_trace
 
 
-def opened(files, key, slot="page"):
-    """Open a file of 100 bytes; returns a weak reference to its tensor."""
+def opened(files, key, slot="page", n_labels=0):
+    """Open a file of 100 bytes, and some of labels; returns a weak reference to its tensor."""
     tensor = torch.zeros(25)
-    return files.open(key, slot, b"", 100, lambda: (weakref.ref(tensor), [tensor]))
+    return files.open(key, slot, b"", 100, lambda: (weakref.ref(tensor), [tensor], n_labels))
 
 
 @pytest.fixture
@@ -52,6 +54,18 @@ def test_what_somebody_holds_counts_until_it_is_let_go(files):
     held.clear()
     opened(files, "third")
     assert files.n_bytes == 100
+
+
+def test_labels_count_until_their_file_leaves(files):
+    first = opened(files, "first", n_labels=100)
+    assert files.n_bytes == 200
+    opened(files, "second")
+    assert (files.n_bytes, first()) == (100, None)
+    axis = Axis("words", ["ab", "c" * 100])
+    trace = make_trace(2, 2).with_story(query_axis=axis, key_axis=axis)
+    assert label_bytes([trace, make_trace(2, 2).with_story(query_axis=axis, key_axis=Axis.numbered("keys", 2))]) == sum(
+        map(sys.getsizeof, axis.labels)
+    )
 
 
 def test_a_run_keeps_its_files_and_may_not_open_more_than_there_is_room_for(files):

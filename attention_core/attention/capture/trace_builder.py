@@ -19,7 +19,7 @@ from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.attention.weights import detached_copy
+from attention_core.attention.weights import all_finite, detached_copy
 from attention_core.attention.weights import from_weights as from_weights
 
 MAX_MASKING_BIAS = -9000.0
@@ -245,11 +245,6 @@ def _combine(masks: Sequence[SplitMask]) -> SplitMask:
     if uniform is not None and bias_sum is not None:
         bias_sum = bias_sum.masked_fill(uniform, 0)
     return SplitMask(allowed, bias_sum, uniform)
-
-
-def all_finite(tensor: Tensor) -> bool:
-    """Return whether no number is NaN or infinite."""
-    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # the sum alone tells in nearly every case
 
 
 def _rounding_note(query: Tensor, key: Tensor, scale: float) -> str:
