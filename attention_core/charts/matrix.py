@@ -75,10 +75,12 @@ def matrix_chart(
         select: the name of the selection that a click makes, which has the fields "row" and "col".
 
     Raises:
-        ValueError: the axes do not fit the matrix.
+        ValueError: the axes do not fit the matrix, or it is empty.
     """
     if matrix.shape != (len(row_axis), len(col_axis)):
         raise ValueError(f"matrix {matrix.shape} does not fit axes of {len(row_axis)} and {len(col_axis)}")
+    if not matrix.size:
+        raise ValueError(f"matrix must have a cell, got {matrix.shape}")
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
     n_rows, n_cols = matrix.shape  # cells are square, but wider in a long thin matrix, to tell its columns apart
     height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, MIN_CELL_SIDE * n_rows))

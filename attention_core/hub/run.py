@@ -343,8 +343,12 @@ def _hidden(output: Any) -> Tensor | None:
 
 def _not_finite(recording: Recording, logits: Tensor | None, hidden: Tensor | None) -> Iterator[str]:
     for trace in recording.traces:
+        name = trace.story.name or "an attention"
         if not all(map(all_finite, (trace.query, trace.key, trace.value))):
-            yield f"Query, key or value of {trace.story.name} holds numbers that are infinite or not a number (NaN)."
+            yield f"Query, key or value of {name} holds numbers that are infinite or not a number (NaN)."
+            return
+        if trace.bias is not None and trace.bias.isnan().any():
+            yield f"What {name} adds to scores holds numbers that are not a number (NaN)."
             return
     if any(output is not None and not all_finite(output) for output in (logits, hidden)):
         yield "What the model hands out holds numbers that are infinite or not a number (NaN)."

@@ -73,6 +73,9 @@ def heads_in_numbers(run: ModelRun) -> None:
     layers = run.groups[selection.group]
     head_summaries = glance.summaries_of(run, selection.group)
     metrics = [field for field in core.METRICS if _has_numbers(head_summaries, field)]
+    if not metrics:
+        st.info("No head has a number: no weight of this attention is one, or every token is masked.")
+        return
     metric = METRIC.clamp_to_options(metrics)
     METRIC.widget(st.selectbox, "Number", metrics, format_func=core.METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in head_summaries]

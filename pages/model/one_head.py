@@ -156,7 +156,7 @@ def model_steps(run: ModelRun) -> None:
     show_all_numbers(
         trace,
         glance.STEPS,
-        f"model_step_{trace.story.name}",
+        "model_step_" + (trace.story.name or str(selection.layer)).replace("_", "-"),  # Streamlit refuses "__" in a key
         head=selection.head,
         query=selection.query,
         on_query=lambda row: glance.choose(query=row),

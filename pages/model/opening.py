@@ -40,9 +40,13 @@ def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> 
         st.markdown(f"## It {verb} {first} :small[:gray[then {', '.join(following)}{before}]]")
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
+    weights, label = trace.weights(selection.head, [selection.query])[0], _query_name(trace, selection.query)
     if is_off(trace, selection.head):
-        query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
-        st.markdown(f"## This head is switched off: *{query_label}* takes nothing from it")
+        st.markdown(f"## This head is switched off: {label} takes nothing from it")
+    elif weights.isnan().any():
+        st.markdown(f"## The weights of {label} are not numbers (NaN)")
+    elif not weights.any():
+        st.markdown(f"## {label} looks at nothing: all is masked, or has no weight")
     elif fits_scene(run, trace, selection.head):
         st.markdown(f"## {claim(run, selection, _weights_before(run, request, selection, run is not unchanged))}")
     else:
@@ -71,6 +75,10 @@ def claim(run: ModelRun, selection: Selection, before: list[float] | None) -> st
         return f"{finds}, and *{second}* cannot change that: this model reads *{label}* first"
     is_same = strongest_key(run, trace, weights, query) == strongest and weights[strongest] >= CLEAR_SHARE
     return f"{finds}, {'also when' if is_same else 'until'} you say *{second}*"
+
+
+def _query_name(trace: AttentionTrace, query: int) -> str:
+    return f"*{token_name(trace.story.query_axis.labels[query])}*"
 
 
 def token_name(label: str) -> str:
@@ -159,8 +167,8 @@ def _package_text(request: RunRequest | None) -> str:
 def describe_look(run: ModelRun, trace: AttentionTrace, selection: Selection) -> str:
     """Return at which word the chosen query of a head looks most, Markdown without a full stop."""
     weights = trace.weights(selection.head, [selection.query])[0].tolist()
-    label = token_name(trace.story.query_axis.labels[selection.query])
-    return f"*{label}* looks at {describe_strongest_keys(run, trace, weights, selection.query)}"
+    strongest = describe_strongest_keys(run, trace, weights, selection.query)
+    return f"{_query_name(trace, selection.query)} looks at {strongest}"
 
 
 def describe_strongest_keys(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:

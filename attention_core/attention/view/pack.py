@@ -197,7 +197,7 @@ Factors = tuple[Tensor, Tensor, Tensor]
 def _factors_of_products(trace: AttentionTrace, head: int) -> Factors | None:
     """Return the factors of scores that are products of queries and keys; None where they are anything else."""
     factor = trace.score.dot_factor(trace.key.shape[-1])
-    if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
+    if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits or not trace.key.shape[-1]:
         return None
     vectors = (tensor.detach().cpu().double().nan_to_num(0) for tensor in (trace.query[head], trace.key_of(head)))
     query, key = (tensor.clamp(-MAX_NUMBER, MAX_NUMBER) for tensor in vectors)

@@ -217,6 +217,11 @@ def test_constant_and_fully_masked_matrices_are_drawn(matrix):
     assert matrix_png(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith(b"\x89PNG")
 
 
+def test_a_matrix_without_cells_is_refused():
+    with pytest.raises(ValueError, match="must have a cell"):
+        chart_of(np.zeros((0, 0)))
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (12, 12), (30, 33)])
 def test_colour_bar_of_a_small_matrix_ends_at_its_largest_cell(shape):
     matrix = np.random.default_rng(1).normal(size=shape)

@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, trace_model
+from attention_core.attention.recording import Recording
 from attention_core.attention.wording import fine_percent, percent
 from attention_core.explain.heads import summaries
 from attention_core.hub.run import run as model_run
@@ -18,6 +19,7 @@ from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
 from tests.support.app import charts, data_of, frames, open_page, open_question, rerun, set_value, text_of
+from tests.support.traces import trace_of
 from ui.labels import number
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
@@ -314,6 +316,23 @@ def test_a_recording_of_numbers_that_are_none_or_too_large_opens_and_says_so(ope
     page = opened_with(tmp_path / "run.npz")
     assert "1 call of attention, 2 heads" in text_of(page)
     assert ("not a number" in text_of(page)) == (number != 1e300)
+
+
+@pytest.mark.parametrize(
+    ("number", "mask", "told"),
+    [
+        (torch.nan, None, "The weights of *1* are not numbers (NaN)"),
+        (1e300, None, "The weights of *1* are not numbers (NaN)"),
+        (1, torch.zeros(2, 5, 5, dtype=torch.bool), "*1* looks at nothing: all is masked"),
+    ],
+)
+def test_a_head_without_weights_is_told_and_claims_nothing(opened_with, tmp_path, number, mask, told):
+    vectors = torch.full((2, 5, 8), number, dtype=torch.float64)
+    Recording([trace_of(vectors, vectors, mask=mask, name="a__b_")]).save(tmp_path / "run.npz")
+    page = opened_with(tmp_path / "run.npz")
+    assert told in text_of(page)
+    assert not re.search(r"finds \*|looks at \*", text_of(page))
+    assert "No head has a number" in text_of(open_question(page, "heads"))
 
 
 def test_a_recording_of_no_tokens_is_told_and_weights_of_ones_own_open(opened_with, tmp_path):

@@ -7,9 +7,11 @@ import torch
 
 from attention_core import capture
 from attention_core.attention.recording import Recording
+from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.pack import TOLERANCE, _Matrix, pack_head
+from tests.support.traces import trace_of
 from tests.support.view_samples import NASTY, every_kind, made
 
 LONG = Axis.numbered("tokens", 512)
@@ -27,6 +29,10 @@ def test_every_kind_of_trace_is_packed_within_the_tolerance_and_leaves_random_nu
     before = torch.get_rng_state()
     every_kind().show()
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_vectors_of_no_dimensions_give_equal_weights():
+    assert Recording([trace_of(torch.zeros(2, 5, 0), torch.zeros(2, 5, 0), score=ScaledDot(1.0))]).show().page()
 
 
 def test_a_label_never_ends_the_script_and_nothing_is_fetched(page):
