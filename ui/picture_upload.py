@@ -9,6 +9,7 @@ from streamlit.typing import UploadedFile
 from attention_core.bounds.limits import JPEG_PIXELS, PICTURE_BYTES, PICTURE_PIXELS
 from attention_core.hub.pictures import read_picture
 from ui.component import component
+from ui.hosting.uploads import show_lost_file
 from ui.labels import error_markdown
 from ui.state import Field, widget_value
 
@@ -32,12 +33,13 @@ class PictureUpload:
         self._fault = Field(page, f"{key}_fault", "")
         self._has_camera = Field(page, f"{key}_has_camera", False)
 
-    def draw(self, hint: str = "") -> None:
-        """Draw what takes a picture, and why the last file was not read."""
+    def draw(self, hint: str = "") -> bool:
+        """Draw what takes a picture, and why the last file was not read; return whether the server has lost it."""
+        uploads = {}
         with st.popover("Your own photograph", icon=":material/add_a_photo:", key=f"{self._key}_own"):
-            self._draw_uploader()
+            uploads["upload"] = self._draw_uploader()
             if self._has_camera.value:
-                self._draw_source(st.camera_input, "Point it at your desk", "camera")
+                uploads["camera"] = self._draw_source(st.camera_input, "Point it at your desk", "camera")
             else:
                 icon, on_click = ":material/photo_camera:", self._has_camera.set
                 st.button("Use the camera", f"{self._key}_use_camera", icon=icon, on_click=on_click, args=(True,))
@@ -45,19 +47,21 @@ class PictureUpload:
             st.caption(f"{PRIVACY} {hint}".strip())
         if self._fault.value:
             st.error(error_markdown(self._fault.value), icon=":material/error:")
+        return any([show_lost_file(f"{self._key}_{name}", upload) for name, upload in uploads.items()])
 
-    def _draw_uploader(self) -> None:
+    def _draw_uploader(self) -> object:
         pixels = f"{PICTURE_PIXELS.millions} million pixels"
         if JPEG_PIXELS.maximum > PICTURE_PIXELS.maximum:
             pixels += f", {JPEG_PIXELS.millions} in a JPEG"
         bounds = f"At most {PICTURE_BYTES.millions} MB and {pixels}."
         limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions, "help": bounds}
-        self._draw_source(st.file_uploader, "JPEG, PNG or WebP, also pasted", "upload", **limits)
+        upload = self._draw_source(st.file_uploader, "JPEG, PNG or WebP, also pasted", "upload", **limits)
         _paste(key=f"{self._key}_paste", data={"uploader": f"{self._key}_upload"})
+        return upload
 
-    def _draw_source(self, widget: Callable[..., Any], label: str, name: str, **limits: Any) -> None:
+    def _draw_source(self, widget: Callable[..., Any], label: str, name: str, **limits: Any) -> object:
         key = f"{self._key}_{name}"
-        widget(label, key=key, on_change=self._on_file, args=(key,), **limits)
+        return widget(label, key=key, on_change=self._on_file, args=(key,), **limits)
 
     def _on_file(self, key: str) -> None:
         file, self._fault.value = widget_value(key), ""

@@ -16,6 +16,7 @@ from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from pages.model.glance import NAME, SECOND_RUN, TOKEN
 from ui.canvas import Pad, digit_presets, draw_pad
 from ui.fragments import with_rerun
+from ui.hosting.uploads import show_lost_file
 from ui.labels import error_markdown, literal
 from ui.model_runs import (
     PAGE_MODEL,
@@ -223,6 +224,8 @@ def _uploaded(name: str, pretrained: Pretrained) -> PictureInput | None:
         help=f"At most {PICTURE_BYTES.millions} MB and {PICTURE_PIXELS.millions} million pixels; "
         f"{JPEG_PIXELS.millions} million in a JPEG that is not progressive, as cameras make it.",
     )
+    if picture.value is None:
+        show_lost_file(f"{name}_upload", upload)
     if upload is not None and upload.file_id != file_id.value:
         try:
             picture.value, file_id.value = read_picture(upload.getvalue()), upload.file_id

@@ -17,8 +17,8 @@ _UPLOAD = PictureUpload(NAME, NAME, _ask_own)
 
 def draw_upload() -> None:
     """Draw what takes a photograph of the visitor's own."""
-    _UPLOAD.draw(KNOWS)
-    if PHOTO.value == UPLOADED and PICTURE.value is None:
+    is_lost = _UPLOAD.draw(KNOWS)
+    if PHOTO.value == UPLOADED and PICTURE.value is None and not is_lost:
         st.info(
             "This link is of somebody's own photograph, which no link holds. Its question is kept, and asks another."
         )

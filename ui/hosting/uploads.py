@@ -35,10 +35,15 @@ def show_refusal() -> None:
         st.toast(reason, icon=":material/error:", duration="long")
 
 
-def show_lost_file(key: str, upload: object) -> None:
-    """Say that the file which the browser lists is not here any more, as after a new start of the server."""
-    if upload is None and widget_value(key, None) is not None:
+def show_lost_file(key: str, upload: object) -> bool:
+    """Say that the file which the browser lists is not here any more, as after a new start of the server.
+
+    Return whether that is so.
+    """
+    is_lost = upload is None and widget_value(key, None) is not None
+    if is_lost:
         st.warning("The server that had this file was started anew, so it has gone. Give it again.")
+    return is_lost
 
 
 class UploadBounds:
