@@ -36,7 +36,7 @@ def visited() -> None:
 
 @pytest.fixture
 def page():
-    return AppTest.from_function(visited)
+    return AppTest.from_function(visited, default_timeout=60)
 
 
 def words(page: AppTest) -> list[str]:

@@ -130,7 +130,7 @@ def test_run_inside_a_run_is_the_same_turn(queue):
 def test_failed_run_makes_room(queue):
     with suppress(ValueError), heavy_run():
         raise ValueError
-    assert texts(AppTest.from_function(page_of_a_run).run()) == ["above", "below"]
+    assert texts(AppTest.from_function(page_of_a_run, default_timeout=60).run()) == ["above", "below"]
 
 
 def test_light_computation_goes_past_a_heavy_run(busy):
@@ -146,7 +146,7 @@ def test_light_computation_goes_past_a_heavy_run(busy):
 def test_where_too_many_wait_the_next_is_told(busy, queue):
     queue.join(-1)
     queue.join(-2)
-    page = AppTest.from_function(page_of_a_run).run()
+    page = AppTest.from_function(page_of_a_run, default_timeout=60).run()
     assert texts(page) == ["above"]
     assert "Try again in a moment" in page.info[0].value
     queue.leave(-1)

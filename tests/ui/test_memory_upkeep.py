@@ -63,7 +63,7 @@ def test_widgets_are_forgotten_at_the_second_look():
     class Visitor:
         session_state = None
 
-    app, visitor = AppTest.from_function(page).run(), Visitor()
+    app, visitor = AppTest.from_function(page, default_timeout=60).run(), Visitor()
     visitor.session_state = app.session_state
     while not isinstance(visitor.session_state, SessionState):
         visitor.session_state = visitor.session_state._state

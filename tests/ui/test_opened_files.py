@@ -141,6 +141,6 @@ def test_a_page_whose_file_has_left_runs_again_and_says_so():
 
         guarded(draw)()
 
-    drawn = AppTest.from_function(page).run()
+    drawn = AppTest.from_function(page, default_timeout=60).run()
     assert [toast.value for toast in drawn.toast] == ["Others needed the memory: what you look at was opened anew."]
     assert drawn.text[0].value == "drawn"

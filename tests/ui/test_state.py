@@ -43,7 +43,7 @@ def shown(page: AppTest) -> str:
 
 
 def arrived(**address: str) -> AppTest:
-    page = AppTest.from_function(page_of_fields)
+    page = AppTest.from_function(page_of_fields, default_timeout=60)
     page.query_params.update(address)
     return page.run()
 
@@ -79,7 +79,7 @@ def page_with_a_suggested_question() -> None:
 
 
 def test_a_default_of_one_visitor_is_none_of_another():
-    lecturer, other = (AppTest.from_function(page_with_a_suggested_question) for _ in range(2))
+    lecturer, other = (AppTest.from_function(page_with_a_suggested_question, default_timeout=60) for _ in range(2))
     for page, start in ((lecturer, "worth"), (other, "erase")):
         page.session_state["start"] = start
         assert not shown(page.run())

@@ -34,7 +34,7 @@ def page_with_a_surprise() -> None:
 
 
 def test_surprise_asks_first_and_then_shows_what_came_out_beside_the_guess():
-    page = AppTest.from_function(page_with_a_surprise).run()
+    page = AppTest.from_function(page_with_a_surprise, default_timeout=60).run()
     assert page.button(key="start_try").label == "**Try this**: Press the switch"
     page.button(key="start_try").click().run()
     assert page.markdown[-1].value == "off", "nothing happens before the guess"
@@ -50,7 +50,7 @@ def test_surprise_asks_first_and_then_shows_what_came_out_beside_the_guess():
 
 
 def test_a_lecturer_reveals_without_a_guess():
-    page = AppTest.from_function(page_with_a_surprise).run()
+    page = AppTest.from_function(page_with_a_surprise, default_timeout=60).run()
     page.button(key="start_try").click().run()
     assert "start_try_reveal" not in [button.key for button in page.button], "a visitor guesses"
     page.session_state["lecture"] = True
@@ -61,7 +61,7 @@ def test_a_lecturer_reveals_without_a_guess():
 
 
 def test_an_answer_goes_away_with_what_it_was_about():
-    page = AppTest.from_function(page_with_a_surprise).run()
+    page = AppTest.from_function(page_with_a_surprise, default_timeout=60).run()
     for changed in ({"light": "broken"}, {"start_edits": ("another",)}):
         page.button(key="start_try").click().run()
         page.get("button_group")[0].set_value(0).run()
@@ -73,7 +73,7 @@ def test_an_answer_goes_away_with_what_it_was_about():
 
 
 def test_none_of_the_options_is_said_to_be_true_where_another_came_out():
-    page = AppTest.from_function(page_with_a_surprise)
+    page = AppTest.from_function(page_with_a_surprise, default_timeout=60)
     page.session_state["light"], page.session_state["start_tried"] = "broken", "revealed"
     assert page.run().info[0].value.strip() == "The light is broken."
 
