@@ -1,6 +1,7 @@
 """Several processes behind one address: everything of a visitor reaches the process that holds the session."""
 
 import os
+import re
 import resource
 import signal
 import socket
@@ -177,6 +178,23 @@ def test_who_arrives_too_often_is_refused_and_nobody_else(public):
     assert refused == 10
     assert asks > 1000
     assert request(host, "GET", "/_stcore/stream", {}, source="127.0.0.3").status != 429
+
+
+def test_nginx_gives_scripts_by_itself_once_it_has_had_them(public):
+    host = host_of(public)
+    script = re.search(r"static/js/[\w.-]+\.js", request(host, "GET", "/", {"Accept": "text/html"}).text)[0]
+    first = request(host, "GET", f"/{script}", {})
+    pids = [int(request(door.removeprefix("http://"), "GET", "/seen", {}).text.split()[0]) for door in public.doors]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        again = request(host, "GET", f"/{script}", {})
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert (again.status, again.text) == (200, first.text)
+    assert "javascript" in again.headers["Content-Type"]
+    assert "process=" not in str(again.headers.get_all("Set-Cookie"))
 
 
 def test_half_sent_requests_are_closed(public, half_sent):
