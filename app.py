@@ -13,7 +13,7 @@ import ui.component
 from ui.faults import show_restart_notice
 from ui.hosting.allowance import WebsocketAllowance
 from ui.hosting.compressed import Compressed
-from ui.hosting.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
+from ui.hosting.middleware import FullServer, Health, OldAddresses, PageStyle, SecurityHeaders
 from ui.hosting.uploads import UploadBounds
 from ui.hosting.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
 from ui.lecture.guided.items import follow_lecture
@@ -48,9 +48,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     foot(entry)
     show_link_faults()
 else:
-    middleware = [
-        Middleware(layer)
-        for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, Compressed, UploadBounds, WebsocketAllowance)
-    ]
+    pages = SecurityHeaders, FullServer, OldAddresses, PageStyle, Health
+    middleware = [Middleware(layer) for layer in (*pages, Compressed, UploadBounds, WebsocketAllowance)]
     files = [ui.chart.route(), ui.component.route()]
     app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=middleware)

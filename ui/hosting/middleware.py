@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
 from attention_core.files import MISSING, find_file
 from ui.navigation import PAGES
@@ -215,6 +215,33 @@ def new_address(scope: Message) -> str | None:
     page = PAGE_OF_TITLE.get(name.lower(), name.lower())
     page, query = moved_address(page, dict(parse_qsl(scope["query_string"].decode("latin-1"), True)))
     return f"./{page if page in PAGE_NAMES else ''}" + (f"?{urlencode(query)}" if query else "")
+
+
+RESERVED_DESCRIPTORS = 48
+"""Files and connections that stay for pages which are open already, and for files of weights."""
+FULL = """<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><meta http-equiv="refresh" content="20"><title>Attention Explorer</title>
+<body style="font: 1.2rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 20vh auto; padding: 0 1rem">
+<h1>Too many pages are open here</h1><p>This one opens by itself once there is room.</p></html>"""
+
+
+def count_free_descriptors() -> int:
+    """Return how many more files and connections the system allows this process."""
+    try:
+        import resource
+
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - len(os.listdir("/dev/fd"))  # noqa: PTH208
+    except (ImportError, OSError):  # Windows has no such limit
+        return RESERVED_DESCRIPTORS
+
+
+class FullServer(Middleware):
+    """Middleware that opens no further page, but says so, where its connections would take the last descriptors."""
+
+    async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
+        is_page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
+        is_full = is_page and count_free_descriptors() < RESERVED_DESCRIPTORS
+        await (HTMLResponse(FULL, 503) if is_full else self.app)(scope, receive, send)
 
 
 PATH = "/_stcore/health"

@@ -17,9 +17,11 @@ from ui.hosting.middleware import (
     _OF_ALL_PAGES,
     _ROOT,
     HEADERS,
+    FullServer,
     PageStyle,
     SecurityHeaders,
     _styled,
+    count_free_descriptors,
     headers,
     new_address,
     page_words,
@@ -118,6 +120,31 @@ def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
     scope = {"path": path, "query_string": b"digit=3", "headers": [(b"accept", b"text/html,*/*")]}
     assert new_address(scope) == leads_to
     assert new_address(scope | {"headers": []}) is None
+
+
+def test_a_page_is_told_that_the_server_has_no_descriptors_left(monkeypatch):
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def ask(**more):
+        sent = []
+
+        async def answer(_scope, _receive, send):
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"accept", b"text/html")]}
+        await FullServer(answer)(scope | more, None, send)
+        return sent[0]["status"], sent[-1].get("body", b"")
+
+    assert asyncio.run(ask())[0] == 200
+    n_open = soft - count_free_descriptors()
+    monkeypatch.setattr(resource, "getrlimit", lambda _limit: (n_open + 40, hard))
+    status, page = asyncio.run(ask())
+    assert (status, b"Too many pages are open here" in page) == (503, True)
+    assert asyncio.run(ask(headers=[(b"accept", b"*/*")]))[0] == 200
 
 
 @pytest.mark.parametrize("query", [b"", b"step=weights&lecture=1"])
