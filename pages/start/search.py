@@ -26,6 +26,33 @@ EXPERIMENT_OF = {
     question.text: (entry, question.slug) for entry in reversed(PAGES) for question in reversed(entry.questions)
 } | {entry.question: (entry, "") for entry in PAGES if entry.name != "start"}
 """The page and the slug of each question, "" = the page itself; of what several pages ask, those of the first."""
+SYNONYMS = {
+    "What is attention?": "lookup/",
+    "self-attention": "vectors/",
+    "What is a context vector?": "vectors/average",
+    "What is wrong with an RNN or LSTM?": "memory/",
+    "cross-attention": "translate/",
+    "Can I translate my own sentence?": "translate/",
+    "What is a transformer?": "transformer/",
+    "multi-head": "transformer/several",
+    "What are heads for?": "transformer/several",
+    "positional encoding": "transformer/positions",
+    "Does the order of words matter?": "transformer/positions",
+    "quadratic complexity, long texts": "transformer/cost",
+    "teacher forcing": "transformer/forcing",
+    "causal mask, padding mask": "transformer/mask",
+    "vision transformer": "pixels/patches",
+    "Can I use my own photograph?": "photograph/",
+    "image captioning": "ask/tell",
+    "word embeddings": "lookup/vector",
+    "KV cache": "model/keeps",
+    "attention sinks": "model/first",
+    "What do GPT, BERT and Llama look at?": "model/",
+    "How does ChatGPT write?": "model/words",
+    "How is attention trained?": "train/",
+    "Is attention an explanation?": "memory/doubts",
+}
+"""What else people call what a question is about: further keys, whose value is the question of a page and slug."""
 HAS_ENCODER = Event()
 """Whether the sentence encoder has been loaded, which takes seconds."""
 _box = component("question_box", folder="pages/start")
@@ -62,13 +89,18 @@ def _on_text() -> None:
 
 
 def nearest_questions(text: str, encoder: Encoder) -> list[tuple[str, float, float]]:
-    """Return the questions with the largest weights, these, and their cosines, the largest first."""
+    """Return the questions with the largest weights, these, and their largest cosines, by weight."""
     from attention_core.inference.soft_lookup import Records, soft_lookup
 
-    questions = tuple(EXPERIMENT_OF)
-    trace = soft_lookup(Records(questions, questions), [text], TEMPERATURE, encoder)
-    weights, cosines = trace.weights()[0].tolist(), (TEMPERATURE * trace.scores()[0]).tolist()
-    return sorted(zip(questions, weights, cosines, strict=True), key=lambda found: -found[1])[:N_NEAREST]
+    question_of = {f"{entry.name}/{slug}": question for question, (entry, slug) in EXPERIMENT_OF.items()}
+    keys = (*EXPERIMENT_OF, *SYNONYMS)
+    values = (*EXPERIMENT_OF, *(question_of[address] for address in SYNONYMS.values()))
+    trace = soft_lookup(Records(keys, values), [text], TEMPERATURE, encoder)
+    found: dict[str, tuple[float, float]] = {}
+    for question, weight, score in zip(values, trace.weights()[0].tolist(), trace.scores()[0].tolist(), strict=True):
+        sum_before, cosine_before = found.get(question, (0.0, -1.0))
+        found[question] = sum_before + weight, max(cosine_before, TEMPERATURE * score)
+    return sorted(((question, *numbers) for question, numbers in found.items()), key=lambda row: -row[1])[:N_NEAREST]
 
 
 def _draw_nearest(encoder: Encoder, comparison: str) -> None:
@@ -84,6 +116,6 @@ def _draw_nearest(encoder: Encoder, comparison: str) -> None:
         label = f"**{question}** {entry.title}"
         link.page_link(path_of(entry), label=label, query_params={"question": slug} if slug else None)
     note(
-        f"Found by attention: a soft look-up among {len(EXPERIMENT_OF)} questions, by {comparison}, at temperature "
-        f"{TEMPERATURE}. *Look up softly* explains it."
+        f"Found by attention: a soft look-up among {len(EXPERIMENT_OF) + len(SYNONYMS)} names of {len(EXPERIMENT_OF)} "
+        f"questions, by {comparison}, at temperature {TEMPERATURE}. *Look up softly* explains it."
     )
