@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.charts.overlay import image_png, overlay
 from attention_core.data.questions import QuestionError, read_question
@@ -16,6 +15,7 @@ from ui.chart import note_picture, picture_address
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown
 from ui.layout import grey_out
+from ui.lecture.mode import LECTURE
 from ui.scene import draw_picture_scene
 from ui.state import Field, plain_text
 
@@ -37,14 +37,13 @@ PAD = Pad(
 )
 
 
-def draw_question(line: DeltaGenerator, first: dict[str, Any]) -> list[str]:
-    """Draw in a line the box of a question, below it the scene of its answer; return questions that have one answer.
+def draw_question(first: dict[str, Any]) -> list[str]:
+    """Draw the box of a question, below it the scene of its answer; return questions that have one answer.
 
     `first` is the scene of the first question and drawing, see pages.start.prepared.
     """
     label = "A question about the drawing"
-    with line:
-        QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.maximum, label_visibility="collapsed")
+    QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.maximum, label_visibility="collapsed")
     with st.container(key="start_first"):
         notices, scene = st.container(), st.container()
         with st.container(horizontal=True, gap="small", key="start_buttons"):
@@ -71,7 +70,9 @@ def draw_question(line: DeltaGenerator, first: dict[str, Any]) -> list[str]:
         note_picture(partial(overlay, drawing.canvas, weights), title)
     picture = {"picture": picture_address(image_png(drawing.canvas)), "pad": NAME, "paper": PAPER[drawing.paper]}
     with scene:
-        draw_picture_scene(f"{NAME}_drawing", data | picture | {"plays": True, "isAlone": True, "isEmpty": is_empty})
+        draw_picture_scene(
+            f"{NAME}_drawing", data | picture | {"plays": LECTURE.value, "isAlone": True, "isEmpty": is_empty}
+        )
     if PAD.preset.value == FIRST_DRAWING:
         return [*QUESTIONS]
     digits = digits_of(drawing.strokes, colours)

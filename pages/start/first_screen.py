@@ -1,4 +1,4 @@
-"""The demonstrations of Start, one at a time: a sentence translated both ways, or a question about a drawing.
+"""The heroes of Start: a sentence translated both ways, and after it a question about a drawing.
 
 A server that has just begun shows both without any model: of one sentence and one question the answers lie in
 pages/start/answers.json, and a test holds them equal to what the models say. All else is computed when it is asked for.
@@ -6,22 +6,21 @@ pages/start/answers.json, and a test holds them equal to what the models say. Al
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.data.sentence_presets import OPENING
 from attention_core.files import find_file
-from ui.chart import file_address, note_picture
+from ui.chart import note_picture
+from ui.component import component
 from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.hosting.warm_up import import_libraries
-from ui.navigation import PAGES, PageEntry, entry_of, path_of
+from ui.lecture.mode import LECTURE, SCREENS
+from ui.navigation import entry_of, path_of
 from ui.scene import draw_scene
 from ui.state import Field, followed_address, one_of, plain_text, single_choice
 from ui.try_this import TryThis, is_guessing, try_this
@@ -34,38 +33,40 @@ SENTENCE = OPENING[0]
 TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.maximum])
 LAST_TEXT = Field(NAME, "last_text", SENTENCE)
 """What was translated last: it stays while the typed text cannot be read."""
-SENTENCE_DEMONSTRATION, DRAWING_DEMONSTRATION = "sentence", "drawing"
-DEMONSTRATIONS = {SENTENCE_DEMONSTRATION: "Translate a sentence", DRAWING_DEMONSTRATION: "Ask about a drawing"}
-DEMONSTRATION = Field(
+SENTENCE_HERO, DRAWING_HERO = "sentence", "drawing"
+HEROES = {SENTENCE_HERO: "Translate a sentence", DRAWING_HERO: "Ask about a drawing"}
+HERO = Field(
     NAME,
-    "demonstration",
-    lambda: DRAWING_DEMONSTRATION if {"q", "strokes"} & {*followed_address()} else SENTENCE_DEMONSTRATION,
+    "hero",
+    lambda: DRAWING_HERO if {"q", "strokes"} & {*followed_address()} else SENTENCE_HERO,
     address="show",
-    parse=one_of(DEMONSTRATIONS),
+    parse=one_of(HEROES),
 )
-"""What is demonstrated; a link with a question or a drawing opens the drawing."""
+"""Which hero comes first into view; a link with a question or a drawing has that of the drawing."""
 SCENE = "start_sentence"
+_scroll_to = component("scroll_to")
 
 
-def draw_demonstration() -> None:
-    """Draw the choice of a demonstration, and the one that is chosen."""
-    line = st.container(horizontal=True, vertical_alignment="center", key="start_in_a_row")
-    with line:
-        chosen = single_choice(
-            "Demonstration", DEMONSTRATION, DEMONSTRATIONS, label_visibility="collapsed", width="content"
-        )
-    if chosen == SENTENCE_DEMONSTRATION:
-        draw_translations(line)
-        return
+def draw_screen() -> None:
+    """Draw the list of a lecture's screens, which are the heroes, and the one that is chosen."""
+    with st.container(key=SCREENS):
+        chosen = single_choice("Screen", HERO, HEROES, label_visibility="collapsed")
+    (draw_translations if chosen == SENTENCE_HERO else draw_drawing)()
+
+
+def draw_drawing() -> None:
+    """Draw the box of a question, and below it the scene of its answer about a drawing."""
     import_libraries()
     from pages.start.drawing import QUESTION_TEXT, draw_question
 
-    _examples(QUESTION_TEXT, draw_question(line, first_answers()["scene"]), "ask")
+    _examples(QUESTION_TEXT, draw_question(first_answers()["scene"]), "ask")
+    if HERO.value == DRAWING_HERO and not LECTURE.value:
+        _scroll_to(key="start_scroll", data={"key": "start_drawing", "block": "start"})
 
 
-def draw_translations(line: DeltaGenerator) -> None:
-    """Draw in a line the box of a sentence, below it the scene of its translation."""
-    with line:
+def draw_translations() -> None:
+    """Draw the box of a sentence, and below it the scene of its translation."""
+    with (line := st.container(horizontal=True, vertical_alignment="center", key="start_in_a_row")):
         label = "A sentence, put into French"
         TEXT.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum, label_visibility="collapsed")
     text = TEXT.value
@@ -141,36 +142,3 @@ def _weights(data: dict[str, Any]) -> Chart:
 def first_answers() -> dict[str, Any]:
     """Return what the models say about the first sentence, question and drawing; see benchmarks/start_page.py."""
     return json.loads(find_file("pages/start/answers.json").read_text(encoding="utf-8"))
-
-
-N_PICTURES = 2
-"""Pages of a group that have a picture on Start; links to the others stand beside them."""
-
-
-def draw_story() -> None:
-    """Draw all other pages, numbered in their order, group by group."""
-    for group, numbered in groupby(enumerate(PAGES[1:], 1), key=lambda pair: pair[1].group):
-        pages = list(numbered)
-        st.markdown(f"**:gray[{group}]**")
-        *pictures, links = st.columns([1] * N_PICTURES + [0.8], gap="medium")
-        for column, (number, entry) in zip(pictures, pages, strict=False):
-            with column.container(border=True, height="stretch"):
-                if image := _card(entry.name, st.context.theme.type or "light"):
-                    url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
-                    st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
-                _draw_page_link(number, entry)
-        with links:
-            for number, entry in pages[N_PICTURES:]:
-                _draw_page_link(number, entry)
-
-
-def _draw_page_link(number: int, entry: PageEntry) -> None:
-    st.page_link(path_of(entry), label=f"**{number}. {entry.title}**")
-    st.caption(entry.promise)
-
-
-@lru_cache
-def _card(page: str, ground: str) -> bytes:
-    """Return the picture of a page; b"" as long as it has none."""
-    path = find_file(f"pages/{page}/card-{ground}.webp")
-    return path.read_bytes() if path.exists() else b""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from attention_core import Role, Uniform
+from attention_core import Uniform
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_strokes
 from attention_core.data.presets import SCENES, scene_strokes
@@ -12,10 +12,9 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, question_scene_data, read_digits, scene_input
-from attention_core.inference.translation_scene import is_sound, vector_data
+from attention_core.inference.translation_scene import is_sound, vector_data, word_glosses
 from attention_core.models.scene_question import SceneQuestion
 from ui.computed import by_model
-from ui.layout import role_span
 from ui.translation_scene import attention_data
 from ui.translators import FIRST, traced_translation
 
@@ -30,20 +29,12 @@ MODEL = "scene-question"
 explain, read = by_model(SceneQuestion.explain), by_model(read_digits)
 
 
-def roles_line() -> str:
-    """Return HTML that says what query, key and value are here."""
-    query, key, value = (role_span(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
-    return (
-        f'<p class="who">A {query} asks. The better a {key} fits it, the more of its {value} is handed over: its '
-        f"{role_span(Role.WEIGHTS, 'weight')}.</p>"
-    )
-
-
 def sentence_answer(text: str) -> dict[str, Any]:
     """Return the scene of a sentence: what comes of one vector, of attention, and of equal weights."""
     single, attentive = (traced_translation(name, text, ()) for name in FIRST.values())
     french = attentive.view.target
     unique, vector = words_only_in(french, single.view.target), vector_data(single, text)
+    vector["glosses"] = word_glosses(single, text)
     if vector["lost"] and is_sound(attentive, text):
         vector["wrong"] = words_only_in(single.view.target, french)
     return attention_data(attentive, text) | {

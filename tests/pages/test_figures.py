@@ -39,7 +39,8 @@ def pictures_of_components(page) -> int:
     A component that is not known has none to be saved.
     """
     n_bars = len(re.findall('class="(?:bars|strip)"', html_of(page)))
-    n_bars += any("ask_scene" in each.proto.id for each in page.get("bidi_component"))  # a picture of each of two looks
+    of_looks = ("ask_scene", "start_drawing_scene")  # a picture of each of two
+    n_bars += sum(scene in each.proto.id for scene in of_looks for each in page.get("bidi_component"))
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 

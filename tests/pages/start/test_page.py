@@ -15,6 +15,7 @@ from attention_core.inference.scenes import is_clear
 from pages.start.first_screen import SENTENCE, first_answers
 from pages.start.live_answers import FIRST_QUESTION, ON_WHITE, QUESTIONS, SIDE, digits_of, first_strokes
 from pages.start.prepared import answers
+from pages.start.story import STORY
 from tests.support.app import data_of, draw_strokes, html_of, open_question, path_object, set_fields, set_value, text_of
 from ui.navigation import PAGES
 
@@ -64,7 +65,6 @@ def test_the_sentence_loses_its_cat_without_attention_and_an_unclear_question_is
     row = data["query"]
     assert data["queries"][row] == "chat"
     assert data["keys"][int(np.argmax(data["weights"][row]))] == "cat"
-    set_fields(page, demonstration="drawing")
     assert not page.warning
     set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
     assert "people would name different digits" in page.warning[0].value
@@ -114,7 +114,6 @@ def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_n
 
 
 def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
-    set_fields(page, demonstration="drawing")
     set_value(page.text_input(key="start_asked"), "what colour is the 8?")
     assert data_of(page, SCENE)["answer"][0][0] == "purple"
     set_value(page.text_input(key="start_asked"), "why?")
@@ -153,9 +152,15 @@ def test_nothing_is_looked_up_before_a_letter_and_a_word_finds_questions_with_th
     assert len(weights) == 3
     assert weights == sorted(weights, reverse=True)
     assert sum(weights) <= 1
-    for text, page_name, query in (("what is a query", "lookup", ""), ("why softmax?", "vectors", "question=rules")):
-        link = set_fields(page, search=text).get("page_link")[1].proto  # behind that of the demonstration
-        assert (link.page, link.query_string) == (page_name, query)
+    for text, page_name, query in (
+        ("what is a query", "lookup", ""),
+        ("why softmax?", "vectors", "question=rules"),
+        ("kv cache", "model", "question=keeps"),
+        ("can I use my own photo", "photograph", ""),
+        ("what are heads for", "transformer", "question=several"),
+    ):
+        link = set_fields(page, search=text).get("page_link")[2].proto  # behind those of the heroes
+        assert (link.page, link.query_string) == (page_name, query), text
     page.switch_page("pages/translate/page.py").run()
     assert open_question(page, "length").title[0].value == "Can one vector hold a sentence of any length?"
 
@@ -167,10 +172,23 @@ def test_a_misspelt_question_is_found_by_spelling_where_there_is_no_encoder(page
     assert len(re.findall("--share:", html_of(page))) == 3
 
 
-def test_a_link_with_a_question_opens_the_drawing(visit):
+def test_a_link_with_a_question_brings_the_drawing_into_view_and_in_a_lecture_it_is_a_screen(visit):
     page = visit("start", q="what colour is the 8?")
-    assert page.segmented_control(key="start_demonstration").value == "drawing"
+    assert data_of(page, "start_scroll")["key"] == "start_drawing"
     assert data_of(page, SCENE)["answer"][0][0] == "purple"
+    page = visit("start", lecture="1")
+    (screens,) = page.segmented_control
+    assert screens.options == ["Translate a sentence", "Ask about a drawing"]
+    assert not page.text_input(key="start_text").disabled
+    screens.set_value("drawing").run()
+    assert data_of(page, SCENE)["plays"]
+
+
+def test_the_story_has_eight_steps_and_leads_to_every_page(page):
+    names = [name for step in STORY for name in step]
+    assert len(STORY) == 8
+    assert len(set(names)) == len(names) == len(PAGES) - 1
+    assert {entry.name for entry in PAGES[1:]} <= {link.proto.page for link in page.get("page_link")}
 
 
 def test_a_guess_is_about_another_sentence_of_which_one_vector_loses_a_word(visit):

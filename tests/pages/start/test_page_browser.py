@@ -4,12 +4,11 @@ from playwright.sync_api import expect
 
 
 def say(page):
-    return page.locator(".scene .say")
+    return page.locator(".st-key-start_drawing .scene .say")
 
 
 def test_a_stroke_is_answered_and_comes_back(visit, app_url):
     page = visit(app_url)
-    page.locator(".st-key-start_demonstration").get_by_text("Ask about a drawing").click()
     page.get_by_label("A question").fill("how many digits are there?")
     page.get_by_label("A question").press("Enter")
     expect(say(page)).to_contain_text("comes “5”", timeout=30_000)
@@ -29,7 +28,7 @@ def test_a_stroke_is_answered_and_comes_back(visit, app_url):
 
 def test_a_typed_sentence_is_translated_both_ways_and_another_word_asks(visit, app_url):
     page = visit(app_url)
-    scene = page.locator(".scene")
+    scene = page.locator(".st-key-start_sentence_scene .scene")
     expect(scene.locator(".say")).to_contain_text("chat", timeout=30_000)
     page.get_by_label("A sentence, put into French").fill("The white cat is sleeping under the table.")
     page.get_by_label("A sentence, put into French").press("Enter")
