@@ -51,7 +51,7 @@ def look_up(request: table.LookupRequest, query: int) -> LookUp:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
         encoders = screen.choose_encoder()
         temperature = table.TEMPERATURE.widget(
-            st.select_slider, "How soft? (left: the best key alone; right: all alike)", table.TEMPERATURES
+            st.select_slider, "From picky (the best key alone) to fair (all alike)", table.TEMPERATURES
         )
     plain = soft_lookup(request.records, request.queries, temperature, next(iter(encoders.values())))
     trace = plain.replace(table.EDITS.fitting(plain, input_id=request.in_words))

@@ -7,11 +7,12 @@ import numpy as np
 from attention_core.attention.edits import SetWeights, Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.attention.view.scene import N_NUMBERS, scaled_numbers, scene_data
+from attention_core.attention.view.scene import scene_data
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
+from attention_core.inference.soft_lookup import flatten_vectors, query_points
 from pages.lookup.first_screen import nothing_fits_note
 from pages.lookup.inputs import LookUp
 from pages.lookup.table import EDITS, MATCHING, NAME, QUERY, LookupRequest, guess_again
@@ -40,10 +41,12 @@ def draw_lookup_scene(lookup: LookUp) -> None:
         if choice := scene_choice(NAME, trace.n_queries, trace.n_keys):
             _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
 
+    flattened = f"The plane flattens {trace.key.shape[-1]} numbers to two: distances are rough, threads exact."
+    nothing_fits = nothing_fits_note(request, trace, query)
     data = table_data(request, trace, order) | {
         "query": query,
         "focus": MATCHING.value,
-        "note": f"A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}",
+        "note": f"{flattened} A score is a cosine divided by {lookup.temperature:g}. {nothing_fits}",
         "plays": request.is_present,
         "covered": is_guessing(NAME),
         "titles": [escape_hidden(records.keys[key]) for key in order],
@@ -54,16 +57,9 @@ def draw_lookup_scene(lookup: LookUp) -> None:
 def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) -> dict[str, object]:
     """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture."""
     records, data = request.records, scene_data(trace, nouns=("query", "key"))
-    vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))[order]
-    products = vectors[:, None] * keys  # of which a score is the sum
-    shares = products.std(1).max(0) + 1e-6 * np.abs(products).max((0, 1))  # where keys are alike, the largest
-    matched = products[np.arange(len(products)), products.sum(-1).argmax(-1)].argmax(-1)  # what wins, by query
-    decisive = np.array([*dict.fromkeys([*matched, *np.argsort(-shares, kind="stable")])])[:N_NUMBERS]
-    blank = keys[~keys[:, decisive].any(1)]  # keys that would have no number, since they share nothing with a query
-    own = np.unique(np.abs(blank).argmax(1))[: N_NUMBERS // 2] if len(blank) else decisive[:0]
-    decisive = np.sort(np.concatenate((decisive[: N_NUMBERS - len(own)], own)))
-    numbers = {"queries": scaled_numbers(vectors[:, decisive]), "keys": scaled_numbers(keys[:, decisive])}
-    data["numbers"] |= numbers | {"values": None}
+    vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))
+    key_points = flatten_vectors(keys)
+    points_of_queries = query_points(key_points, vectors @ keys.T)
     data |= {name: [[row[key] for key in order] for row in data[name]] for name in ("scores", "weights")}
     stored = {text: key for key, text in enumerate(records.keys)}  # a dictionary keeps the last of equal keys
     edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
@@ -74,6 +70,8 @@ def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) 
         "names": [records.key_name, records.value_name],
         "exact": [order.index(stored[text]) if text in stored else None for text in request.queries],
         "cut": [[order.index(key) for key in row] for row in data["cut"]],
+        "points": key_points[order].round(4).tolist(),
+        "queryPoints": points_of_queries.round(4).tolist(),
         "equal": len(order) > 1,
         "axes": data["axes"] if order == sorted(order) else None,
         "isEven": Uniform() in trace.edits,

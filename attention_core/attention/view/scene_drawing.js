@@ -371,9 +371,9 @@ export class SceneDrawing {
   }
 
   // A text, `hides` what is below it by a rim of the ground; returns its width.
-  write(text, x, y, { align = "left", size = 16, weight = "400", alpha = 1, hides = false } = {}) {
+  write(text, x, y, { align = "left", size = 16, weight = "400", alpha = 1, hides = false, colour = this.tones.ink } = {}) {
     const { pen, tones, layout } = this, letters = Math.max(size, layout.smallest - 1);
     if (alpha <= 0 || !text) return 0;
-    return writeText(pen, text, x, y, { font: `${weight} ${letters}px ${this.font}`, align, alpha, colour: tones.ink, rim: hides ? tones.ground : null, baseline: "middle" });
+    return writeText(pen, text, x, y, { font: `${weight} ${letters}px ${this.font}`, align, alpha, colour, rim: hides ? tones.ground : null, baseline: "middle" });
   }
 }

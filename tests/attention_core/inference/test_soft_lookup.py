@@ -15,14 +15,17 @@ from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.inference.soft_lookup import (
     MAX_TOKENS,
+    PLANE_HEIGHT,
     SPELLING,
     WIDTH,
     Records,
     embed,
+    flatten_vectors,
     hash_run,
     meaning,
     ngrams,
     plain,
+    query_points,
     sentence_vectors,
     shared_runs,
     soft_lookup,
@@ -232,3 +235,25 @@ def test_words_of_keys_are_weighed_as_keys_of_their_own():
 )
 def test_lines_that_are_left_out_are_those_of_the_box(text, remark):
     assert read_records(text).remarks == (remark,)
+
+
+@pytest.mark.parametrize("n_keys", [1, 2, 3, 24])
+def test_in_the_plane_a_query_is_nearest_to_the_key_that_fits_best(n_keys):
+    vectors = embed([f"{number} {'ab' * number}" for number in range(n_keys)]).numpy()
+    queries = embed(["1 abab", "zzz", "", "ab ab 7"]).numpy()
+    points = flatten_vectors(vectors)
+    assert np.isfinite(points).all()
+    assert (points >= 0).all()
+    assert (points <= (1, PLANE_HEIGHT)).all()
+    cosines = queries @ vectors.T
+    distances = np.linalg.norm(query_points(points, cosines)[:, None] - points, axis=-1)
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, 0]
+    assert distances[np.arange(len(queries)), best] == pytest.approx(distances.min(1), abs=1e-9)
+
+
+def test_in_the_plane_texts_that_are_alike_are_close_and_equal_ones_are_one():
+    first, twin, alike, other = flatten_vectors(embed(["money", "money", "monkey", "train"]).numpy())
+    assert np.allclose(first, twin, atol=1e-3)
+    assert np.linalg.norm(first - alike) < np.linalg.norm(first - other)
+    points = flatten_vectors(embed(["same"] * 3).numpy())
+    assert np.isfinite(query_points(points, np.ones((1, 3)))).all()

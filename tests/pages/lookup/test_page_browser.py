@@ -82,3 +82,18 @@ def test_slanted_column_names_stay_inside_the_picture_of_a_step(visit, app_url):
       return new Set(new Uint32Array(data.buffer)).size;
     }"""
     assert canvas.evaluate(colours) == 1, "that of the ground alone"
+
+
+def test_labels_in_the_plane_lie_on_no_other_one(visit, app_url):
+    records = "%0A".join(f"a long name {number} of many={number}" for number in range(24))
+    page = visit(f"{app_url}/lookup?table=phone-book&records={records}&q=a%20long%20name%207")
+    expect(say(page)).to_contain_text("Out comes")
+    settle(page)
+    boxes = page.locator(".words .key").evaluate_all(
+        """(nodes) => nodes.filter((node) => node.style.opacity === "1").map(({ style }) =>
+          [style.left, style.top, style.width, style.height].map(parseFloat))"""
+    )
+    assert len(boxes) > 3
+    for number, (x, y, w, h) in enumerate(boxes):
+        for a, b, c, d in boxes[:number]:
+            assert x >= a + c or a >= x + w or y >= b + d or b >= y + h
