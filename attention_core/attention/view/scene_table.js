@@ -1,7 +1,7 @@
 // A scene of records, whose keys and values are texts. Keys stand in a plane, the more alike the closer; the query falls among
 // them, and threads as thick as weights lead to them. Beside it is their table, below it what comes out: each value as wide as
 // its weight. Before attention comes a dictionary, which finds what is spelled exactly as the query.
-import { clamp, make, wantsLessMotion } from "./prelude.js";
+import { clamp, make, set, wantsLessMotion } from "./prelude.js";
 import { mix, percentsOfRow, SceneDrawing } from "./scene_drawing.js";
 import { ROLE_COLOURS } from "./colours.js";
 import { NARROW, SceneLayout } from "./scene_layout.js";
@@ -216,6 +216,7 @@ export class TableScene extends SceneView {
   constructor(root) {
     super(root);
     root.classList.add("table");
+    set(this.stage, { "aria-label": "Keys in a plane, their table, what comes out, and queries" });
     Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
@@ -230,7 +231,7 @@ export class TableScene extends SceneView {
     super.build();
     const { keys, values, titles } = this.data;
     this.keys.forEach((node, index) => { node.title = titles[index]; node.share = make(node, "b"); });
-    this.rows = keys.map((text, index) => ["name", "value"].map((column) => make(this.words, "span", { class: column, title: column === "name" ? titles[index] : values[index] }, column === "name" ? text : values[index])));
+    this.rows = keys.map((text, index) => ["name", "value"].map((column) => make(this.words, "span", { class: column, title: column === "name" ? titles[index] : values[index], "aria-hidden": column === "name" }, column === "name" ? text : values[index])));
     this.rows.forEach(([name], index) => { name.onclick = () => { if (this.canChange) this.cross(index); }; });
     this.spots = null;
     this.layOut();
@@ -319,6 +320,6 @@ export class TableScene extends SceneView {
     }
     const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]);
     const fits = data.exact[row] === null ? `No key is exactly ${text}, but **${key}** fits best` : `${text} fits **${key}** best`;
-    return `${fits}: out comes **${cutText(answer.word)}** (${answer.likely}).${this.isCovered ? "" : " Cross it out by a click."}`;
+    return `${fits}: out comes **${cutText(answer.word)}** (${answer.likely}).${this.isCovered ? "" : " Click a key to cross it out."}`;
   }
 }
