@@ -32,6 +32,7 @@ WANDER = 12  # rows between a line's end and the line
 FAINTEST, DARKEST = 0.12, 1.5  # optical density, base e, below which nothing is ink, and above which all ink is alike
 EDGE = 8  # pixels that count as the edge of a photograph
 N_EDGES = 8  # how often what touches an edge is taken away
+NARROWEST = 16  # pixels of the shorter side in which a digit is sought
 SHORTEST = 0.06  # of a side: a digit's height
 SLIMMEST = 0.05  # of its height: a digit's width
 FULLEST = 0.35  # of all pixels: ink
@@ -73,6 +74,9 @@ def find_handwriting(pixels: np.ndarray) -> Handwriting:
     image = Image.fromarray(pixels)
     image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     small = torch.from_numpy(np.asarray(image, np.float32).copy())
+    if min(small.shape[:2]) < NARROWEST:
+        nothing = np.zeros(small.shape[:2], np.float32)
+        return Handwriting(nothing, nothing, nothing > 0, (), HandwritingRemark.EMPTY)
     density = _density(small)
     unlined = _without_columns(_without_rows(density))
     strokes, outside = _ink(unlined)
@@ -93,7 +97,7 @@ def _is_other(unlined: Tensor, ink: Tensor, outside: Tensor) -> bool:
     contrast = float(darkness.mean())
     is_large = float(ink.float().mean()) > FULLEST or float(outside.float().mean()) > WIDEST_EDGE
     is_uneven = float(darkness.std()) > UNEVEN * contrast
-    return is_large or is_uneven or float(around.quantile(0.97)) > UNCLEAN * contrast
+    return is_large or is_uneven or not around.numel() or float(around.quantile(0.97)) > UNCLEAN * contrast
 
 
 def _density(pixels: Tensor) -> Tensor:

@@ -73,6 +73,13 @@ def test_too_little_ink_is_a_remark(lines):
     assert found.remark is HandwritingRemark.EMPTY
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 4000), (15, 15), (15, 400), (16, 16), (16, 4000), (300, 400)])
+def test_pictures_of_any_size_have_a_remark(shape):
+    noise = np.random.default_rng(0).integers(0, 255, (*shape, 3), dtype=np.uint8)
+    for pixels in (noise, noise // 255, noise % 2 * 255):
+        assert find_handwriting(pixels).remark is not None
+
+
 def test_nothing_to_write_is_an_error():
     with pytest.raises(ValueError, match="no ink"):
         write_on_canvas(find_handwriting(sheet()), (200, 200))

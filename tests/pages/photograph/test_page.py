@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from tests.support.app import data_of, open_question, set_fields, text_of
+from ui.hosting import uploads
 
 PAGE = "pages/photograph/page.py"
 NAME = "photograph"
@@ -100,6 +101,13 @@ def test_a_photograph_of_ones_own_is_turned_and_is_in_no_link(page):
     page.file_uploader(key=f"{NAME}_upload").set_value(("mine.jpg", b"nothing", "image/jpeg")).run()
     assert "damaged. The photograph before it stays." in page.error[0].value
     assert scene(page)["grid"] == [19, 14]
+
+
+def test_a_photograph_that_the_server_has_lost_is_told_as_such(visit, monkeypatch):
+    monkeypatch.setattr(uploads, "widget_value", lambda key, _otherwise: "listed" if "upload" in key else None)
+    page = visit(NAME, photo="own", q="cup")
+    assert "Give it again" in page.warning[0].value
+    assert not [info.value for info in page.info if "somebody" in info.value]
 
 
 def test_a_link_of_somebodys_own_photograph_says_so_and_keeps_the_question(visit):
