@@ -49,15 +49,20 @@ def _npz_bytes(tensors: dict[str, Tensor], save: Callable[..., None]) -> bytes:
     return buffer.getvalue()
 
 
-def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
-    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels in full."""
+def trace_to_frame(
+    trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL, *, only_visible: bool = False
+) -> pd.DataFrame:
+    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels in full.
+
+    With only_visible, cells that the mask bars are left out: of attention over a graph its edges remain.
+    """
     import pandas as pd
 
     story = trace.story
     queries, keys = map(to_array, trace.positions(rows, cols))
     query_texts, key_texts = (axis.full_labels or axis.labels for axis in (story.query_axis, story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "query": query_of_cell,
             "key": key_of_cell,
@@ -67,6 +72,8 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
             "weight": to_array(trace.weights(head, rows, cols).flatten()),
         }
     )
+    allowed = trace.allowed(head, rows, cols) if only_visible else None
+    return frame if allowed is None else frame[to_array(allowed.flatten())].reset_index(drop=True)
 
 
 MAX_NUMBERS = 1_000_000

@@ -61,12 +61,12 @@ def _goes_on_in(trace: AttentionTrace, last: AttentionTrace) -> bool:
     scores = [step.score.to_json_value() for step in (trace, last)]
     if trace.n_keys > last.n_keys or trace.n_heads != last.n_heads or scores[0] != scores[1]:
         return False
-    visible = _allowed(trace).flatten(0, 1).any(0)
-    return all(
-        ours.shape[::2] == theirs.shape[::2]
-        and torch.allclose(ours[:, visible], theirs[:, : trace.n_keys][:, visible], 1e-3, 1e-5)
-        for ours, theirs in ((trace.key, last.key), (trace.value, last.value))
-    )
+    visible, n_heads = _allowed(trace).flatten(0, 1).any(0), max(len(trace.key), len(last.key))  # some share theirs
+    pairs = [
+        [tensor[:, : trace.n_keys][:, visible].repeat_interleave(n_heads // len(tensor), 0) for tensor in sides]
+        for sides in ((trace.key, last.key), (trace.value, last.value))
+    ]
+    return all(ours.shape == theirs.shape and torch.allclose(ours, theirs, 1e-3, 1e-5) for ours, theirs in pairs)
 
 
 def _allowed(trace: AttentionTrace) -> Tensor:

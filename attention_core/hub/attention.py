@@ -42,6 +42,7 @@ class Run:
     on_context: Callable[[int, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)  # a trace of each kept part
+    starts: list[int] = field(default_factory=list)  # number of calls before each forward of a writing model
     float_masks: frozenset[int] = frozenset()  # ids of the settings of models that know masks of numbers only
     blind: dict[int, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
     """id of a mask -> the mask and which queries may see no key in it, None if there are none"""

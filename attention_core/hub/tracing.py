@@ -15,7 +15,8 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import zip_longest
+from inspect import ismethod
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import torch
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture import capture_into
 from attention_core.attention.capture.layout import usual_order
 from attention_core.attention.capture.recorder import N_HEADS_NAMES, is_attention, name_of
-from attention_core.attention.capture.trace_builder import BatchSlice, Items, TraceBuilder, from_weights
+from attention_core.attention.capture.trace_builder import BatchSlice, Items, TraceBuilder, drop_unwritten, from_weights
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording, is_causal_mask, name_traces
 from attention_core.attention.trace import AttentionTrace
@@ -242,7 +243,8 @@ def trace_model(
     The model is in evaluation mode and without gradients while it runs, and is left as it was.
 
     Args:
-        model: a transformers model, built with any attention implementation, or a module around one.
+        model: a transformers model, built with any attention implementation, or a module around one; or a method such
+            as model.generate, whose steps are joined, and labelled by the tokens that were said.
         item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
             traces of their own such as "encoder.0.self (item 1, window 3)".
         tokens: what the positions of the input are called, or the tokenizer that made them; every axis is labelled.
@@ -262,8 +264,15 @@ def trace_model(
         ValueError: the batch has no such item.
         UnsupportedError: a model without attention, or one whose attention cannot be recorded.
     """
-    recording = _run(model, inputs, {}, item)[0]
-    recording.model = name_of(model)
+    is_method = ismethod(model) and isinstance(model.__self__, nn.Module)
+    recording, output = _run(_Method(model) if is_method else model, inputs, {}, item)
+    recording.model = name_of(model.__self__ if is_method else model)
+    if is_method:
+        recording.traces[:] = map(drop_unwritten, recording.traces)
+        recording, ids = recording.joined(), output if isinstance(output, Tensor) else output.sequences
+        if item == "all" or len(ids) != _n_items(inputs):  # texts of their own, of which one has all axes' labels
+            return recording
+        inputs |= {f"{'decoder_' * model.__self__.config.is_encoder_decoder}input_ids": ids[:, :-1]}
     item = 0 if item == "all" else item
     if hasattr(tokens, "convert_ids_to_tokens"):
         if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
@@ -273,6 +282,17 @@ def trace_model(
     if tokens:
         recording.label(tokens, target_tokens)
     return recording
+
+
+class _Method(nn.Module):
+    """A method of a model, as a module around it."""
+
+    def __init__(self, method: Any) -> None:
+        super().__init__()
+        self.model, self._name = method.__self__, method.__name__
+
+    def forward(self, **inputs: Any) -> Any:
+        return getattr(self.model, self._name)(**inputs)
 
 
 def run_model(
@@ -386,7 +406,15 @@ def _run_interface(model: nn.Module, inputs: dict[str, Any], run: Run) -> tuple[
     """Run a model; return the log of its attention modules and its output, None if it has to be run in another way."""
     configs, output = _interface_configs(model), None
     run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
-    with log_modules(model, lambda: len(run.calls)) as module_log, _tracing_attention_registered(), running(run):
+
+    def on_start(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        run.starts.append(len(run.calls))
+        tensors = {**options, "input_ids": options.get("input_ids", args[0] if args else None)}
+        run.n_items = _n_items(tensors)  # it may read several beams of an item
+
+    writing = [] if getattr(model, "can_generate", bool)() else [*_writing_models(model)]
+    logs = log_modules(model, lambda: len(run.calls)), hooked(writing, on_start, before=True, with_kwargs=True)
+    with logs[0] as module_log, logs[1], _tracing_attention_registered(), running(run):
         try:
             with attn_implementation([config for config, _ in configs], FUSED):
                 output = model(**inputs) if configs else None
@@ -414,7 +442,32 @@ def _recording(run: Run, module_log: ModuleLog, model: Any, inputs: dict[str, An
     for position, call in reversed(sorted(missed_calls, key=lambda positioned: positioned[0])):
         calls.insert(position, call)
         repeats = {repeat + (repeat >= position) for repeat in repeats}
-    return Recording(name_calls(model, calls, repeats), _missed_note(missed))
+    starts = [*run.starts[1:], len(calls)] if not missed_calls else [len(calls)]  # of steps after the first
+    traces = name_calls(model, calls[: starts[0]], {repeat for repeat in repeats if repeat < starts[0]})
+    return Recording([*traces, *_name_steps(calls, traces, starts)], _missed_note(missed))
+
+
+def _name_steps(
+    calls: Sequence[Call], first_traces: Sequence[AttentionTrace], starts: Sequence[int]
+) -> Iterator[AttentionTrace]:
+    """Yield the traces of the steps in which a model writes, named as those of its first one, with their number."""
+    paths = [call.path for call in calls[: starts[0]] for _ in call.traces]
+    stories = {path: trace.story for path, trace in zip(paths, first_traces, strict=True)}
+    for number, (start, end) in enumerate(pairwise(starts), 2):
+        for path, _, traces in calls[start:end]:
+            for trace in traces:
+                story = stories.get(path, trace.story)
+                name = f"{(story.name or path).partition(' (')[0]} ({number}) {BatchSlice.named_in(trace.story.name)}"
+                yield trace.with_story(name=name.strip(), are_rotated=story.are_rotated)
+
+
+def _writing_models(model: nn.Module) -> Iterator[nn.Module]:
+    """Yield the models inside a module that write texts, token by token, but none inside another one."""
+    for child in model.children():
+        if getattr(child, "can_generate", bool)():
+            yield child
+        else:
+            yield from _writing_models(child)
 
 
 def _missed_note(missed: Collection[nn.Module]) -> str:

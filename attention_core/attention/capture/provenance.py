@@ -105,10 +105,11 @@ class RawContext:
 
 @dataclass(frozen=True, eq=False)
 class WeighedValues:
-    """Values times their weights, number by number: attention of one query, if they are added up over the keys."""
+    """Values times their weights, number by number: attention, if they are added up over the keys."""
 
-    weights: Tensor  # (..., m, 1)
-    value: Tensor  # (..., m, d)
+    weights: Tensor  # expanded to the shape of the product; along the values' features they repeat one number
+    value: Tensor  # expanded; along queries it repeats one number
+    is_learned: bool  # whether the values are a parameter
 
 
 @dataclass(frozen=True, eq=False)

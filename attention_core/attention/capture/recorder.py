@@ -18,7 +18,14 @@ from torch.utils.hooks import RemovableHandle
 from attention_core.attention.capture.layout import Order, SubAxis, all_items, joined, sizes_of, usual_order, with_note
 from attention_core.attention.capture.operations import is_plain
 from attention_core.attention.capture.sources import Sides
-from attention_core.attention.capture.trace_builder import NO_HEADS, BatchSlice, Items, TraceBuilder, precision_note
+from attention_core.attention.capture.trace_builder import (
+    NO_HEADS,
+    BatchSlice,
+    Items,
+    TraceBuilder,
+    drop_unwritten,
+    precision_note,
+)
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -96,13 +103,25 @@ class ModuleStack:
         """Whether one of the modules calls itself an attention."""
         return any(is_attention(call.module) for call in self._stack)
 
-    def name_among(self, modules: Sequence[nn.Module]) -> str:
-        """Return path and class of the innermost running module that is one of these; empty where none is."""
+    def path_among(self, modules: Sequence[nn.Module]) -> tuple[str, str]:
+        """Return path and class of the innermost running module that is one of these; both empty where none is."""
         depth = max((position for position, call in enumerate(self._stack, 1) if call.module in modules), default=0)
-        if not depth:
-            return ""
-        path, name = self._path_at(depth), type(self._stack[depth - 1].module).__name__
+        return (self._path_at(depth), type(self._stack[depth - 1].module).__name__) if depth else ("", "")
+
+    def name_among(self, modules: Sequence[nn.Module]) -> str:
+        """Return path_among() as it is listed in notes."""
+        path, name = self.path_among(modules)
         return f"{path} ({name})" if path else name
+
+    def packs_heads(self, query: Tensor) -> bool:
+        """Return whether a query (batch, n_heads, n_queries, d_k) has heads that share keys where queries stand.
+
+        The transformers library lays out a single query so, whose attention has a mask.
+        """
+        module = self._stack[-1].module if self._stack else None
+        n_groups = getattr(module, "num_key_value_groups", 1)
+        n_heads = getattr(getattr(module, "config", None), "num_attention_heads", 0)
+        return query.ndim == 4 and query.shape[2] == n_groups > 1 and query.shape[1] * n_groups == n_heads
 
     @property
     def n_items(self) -> int:
@@ -216,17 +235,26 @@ class Recorder:
             self.note(f"{name or self.stack.path or 'attention'}: not kept, {type(error).__name__}: {reason}")
 
     def add(
-        self, make: Make, tensor: Any, order: Order, is_folded: bool = False, sides: Sides = Sides()
+        self,
+        make: Make,
+        tensor: Any,
+        order: Order,
+        is_folded: bool = False,
+        sides: Sides = Sides(),
+        path: str | None = None,
     ) -> Recorded | None:
-        """Record the traces that make returns for a call with this tensor; None if there is a note instead."""
+        """Record the traces that make returns for a call with this tensor; None if there is a note instead.
+
+        The path is that of the module that made the call; None = the innermost that is running.
+        """
         self.stack.count_attention()
-        path = self.stack.path
+        path = self.stack.path if path is None else path
         name = path or f"attention.{len(self.recording)}"
         if reason := reason_to_skip(tensor):
             self.note(f"{name}: not kept, {reason}.")
             return None
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
-            make = partial(_make_and_change, sides.annotate, make)
+            make = partial(_make_and_change, lambda made: [*map(drop_unwritten, sides.annotate(made))], make)
             traces = make(order)
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
             number = self._n_calls[path] = self._n_calls.get(path, 0) + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -43,9 +44,11 @@ class BatchSlice(NamedTuple):
     name: str = ""  # where all are kept, in brackets
 
     @classmethod
-    def of(cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False) -> BatchSlice:
+    def of(
+        cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False, is_item: bool = True
+    ) -> BatchSlice:
         number, n = item * n_windows + window, n_items * n_windows
-        unit = "items of the batch" if n_windows == 1 else "parts of the batch, such as windows"
+        unit = "items of the batch" if n_windows == 1 and is_item else "parts of the batch, such as windows"
         note = f"The first of {n} {unit}." if number == 0 else f"Item {item} of {n_items} of the batch, counted from 0."
         if n_windows > 1 and number:
             window_text = f"window {window} of item {item}, if each has as many"
@@ -80,12 +83,13 @@ class TraceBuilder:
         sizes = [piece.n for piece in order.items] or [1]
         n = math.prod(sizes)
         has_windows = order.is_batch_first and n_items > 0 and n % n_items == 0
+        are_items = has_windows or n_items in (0, n)
         n_items = n_items if has_windows else sizes[0]
         n_windows = n // n_items
         items = range(n_items) if self.item == "all" else [min(self.item, n_items - 1)]
         windows = range(n_windows if self.item == "all" else 1)
-        is_named = self.item == "all"
-        return [BatchSlice.of(item, n_items, window, n_windows, is_named) for item in items for window in windows]
+        options = self.item == "all", are_items
+        return [BatchSlice.of(item, n_items, window, n_windows, *options) for item in items for window in windows]
 
     def trace(
         self,
@@ -186,6 +190,24 @@ class TraceBuilder:
         if key not in self._split_masks:
             self._split_masks[key] = (mask, split(mask))  # the mask is kept so that its storage is not reused
         return self._split_masks[key][1]
+
+
+def drop_unwritten(trace: AttentionTrace) -> AttentionTrace:
+    """Return a trace without the last keys of a cache to which nothing was written yet: they are 0, and barred."""
+    has_more_keys = trace.key.shape[-1] > 0 and trace.n_keys > trace.n_queries
+    if trace.mask is None or not has_more_keys or trace.mask.shape[-1] == 1 or trace.mask[..., -1].any():
+        return trace
+    written = trace.mask.flatten(0, -2).any(0) | (trace.key != 0).any(-1).any(0) | (trace.value != 0).any(-1).any(0)
+    n = max(trace.n_queries, int(written.nonzero().amax()) + 1) if written.any() else trace.n_keys
+    bias = trace.bias if trace.bias is None or trace.bias.shape[-1] == 1 else trace.bias[..., :n]
+    return replace(
+        trace,
+        key=trace.key[:, :n].clone(),
+        value=trace.value[:, :n].clone(),
+        mask=trace.mask[..., :n],
+        bias=bias,
+        story=replace(trace.story, key_axis=Axis.numbered("keys", n)),
+    )
 
 
 class SplitMask(NamedTuple):

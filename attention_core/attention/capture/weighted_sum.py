@@ -3,8 +3,10 @@
 They have queries and keys where the origin of the scores is known. flex_attention runs as it is written, uncompiled.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -88,6 +90,8 @@ MIXED = (
 )
 SIGNED = "Some weights are negative: they are shown as they are, with no softmax."
 OPTIONS = "Its softmax is over numbers that a layer puts out for each query, not over scores of queries and keys."
+OVER_QUERIES = "Its softmax runs over the queries: each key shares itself out among them, and a row need not sum to 1."
+OVER_OTHERS = "Its softmax runs over axis {} of {}, not over the keys, axis {}: a row need not sum to 1."
 PARTIAL = "One softmax runs over these keys and others: these rows sum to {:.2f} to {:.2f}."
 
 
@@ -99,11 +103,22 @@ class WeightedSum:
     right: Tensor  # the factor of the values, (n, m, d)
     out: Tensor  # the product, (n, rows, d)
     is_mixed: bool = False  # whether the weights were mixed before they met the values
+    axis_note: str = ""  # where the softmax runs over another axis than the keys
 
     @cached_property
     def layout(self) -> provenance.WeighedLayout | None:
         """Where all is; None where this is no product of weights and values."""
         return provenance.WeighedLayout.of(self.steps, self.softmax, self.left, self.right, self.out)
+
+    def over_its_axis(self) -> WeightedSum:
+        """Return the same product with the axis over which it sums as that of the keys, and a note that tells it."""
+        _, dimensions = provenance.summed_dimensions(self.steps, self.softmax, self.left)
+        keys, shape = dimensions[0][0] if list(map(len, dimensions)) == [1] else -1, self.softmax.layout.shape
+        over_queries = {keys, self.softmax.dimension} == {len(shape) - 2, len(shape) - 1}
+        if keys == self.softmax.dimension or not (over_queries or keys == len(shape) - 1):  # as where heads are mixed
+            return self
+        note = OVER_QUERIES if over_queries else OVER_OTHERS.format(self.softmax.dimension, tuple(shape), keys)
+        return replace(self, softmax=replace(self.softmax, dimension=keys, scores=None), axis_note=note)
 
     @property
     def is_folded(self) -> bool:
@@ -133,7 +148,8 @@ class WeightedSum:
         changed = any(step.operation == "changed" for step in self.steps)
         is_partial = weights.shape[-1] < self.softmax.layout.shape[self.softmax.dimension]
         partial = PARTIAL.format(*map(float, weights.sum(-1).aminmax())) if is_partial else SCORES_UNKNOWN
-        notes.append(MIXED if self.is_mixed else CHANGED if changed else partial)
+        notes.append(MIXED if self.is_mixed else CHANGED if changed else self.axis_note or partial)
+        notes += [self.axis_note] if changed and self.axis_note else []
         if dropout:
             notes.append("Those that were dropped are 0.")
             weights = weights * (1 - dropout)

@@ -4,6 +4,7 @@ Every operation that a thread runs passes by, as the few that all of torch's fun
 and bmm are all bmm. Products, and what is done with them element by element, are remembered until a softmax takes them.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -22,9 +23,8 @@ from attention_core.attention.capture.sources import Sides, Sources
 from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, flex_trace
 from attention_core.attention.trace import AttentionTrace
 
-ADD_UP, TIMES = operations.aten.sum.dim_IntList, operations.aten.mul.Tensor
+SUM, MEAN, TIMES = operations.aten.sum.dim_IntList, operations.aten.mean.dim, operations.aten.mul.Tensor
 OPTIONS = "a softmax over options that were learned, such as experts or classes, and not over positions"
-OVER_QUERIES = "its softmax runs over another axis than its product: each key shares itself out among the queries"
 MAX_STEPS = 16
 """Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
@@ -93,9 +93,14 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def on_fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
-        arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
-        sides = self.sources.sides(arguments["query"], arguments["key"])
-        recorded = self.recorder.add_fused(*args, **kwargs, sides=sides)
+        arguments = dict(zip(operations.OF_FUSED, args, strict=False)) | kwargs
+        sides, query = self.sources.sides(arguments["query"], arguments["key"]), arguments["query"]
+        if operations.is_plain(query) and self.recorder.stack.packs_heads(query):
+            for name in ("query", "attn_mask"):
+                if (packed := arguments.get(name)) is not None and packed.ndim == 4 and packed.shape[1] > 1:
+                    arguments[name] = packed.flatten(1, 2)[:, :, None]
+            context = context.flatten(1, 2)[:, :, None]
+        recorded = self.recorder.add_fused(**arguments, sides=sides)
         if recorded is not None and operations.is_plain(context):
             with self.recorder.unwatched():
                 self.outputs.follow(context, [Output(recorded, Block.covering(Layout.of(context)))])
@@ -140,7 +145,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self.outputs.see(func, args, operands, result)
             if operations.is_plain(result):
                 self.sources.see(func, operands, result)
-                self._edges.see(func, operands, result)
+                self._edges.see(func, args, operands, result)
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         self._see(func, args, result)
@@ -177,8 +182,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _elementwise(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember what is done number by number: one more step, or values that are weighed."""
         self._meet_later(args)
-        if func is TIMES and (pair := self._weights_and_values(args, result)):
-            self._origins.put(result, provenance.WeighedValues(*pair))
+        if func is TIMES and (weighed := self._weighed(args, result)):
+            self._origins.put(result, weighed)
         else:
             self._step(func, args, kwargs, result)
 
@@ -223,25 +228,49 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         for softmax in [first for first in firsts if isinstance(first, provenance.Softmax)][1:]:
             self.recorder.meet(softmax)
 
-    def _weights_and_values(self, args: Any, result: Tensor) -> tuple[Tensor, Tensor] | None:
-        """Return weights (..., m, 1) and values (..., m, d) among the factors of a product, number by number."""
+    def _weighed(self, args: Any, result: Tensor) -> provenance.WeighedValues | None:
+        """Return weights and values among the factors of a product, number by number, where weights are repeated."""
         for weights, value in (args, args[::-1]):
-            is_pair = operations.is_plain(weights) and operations.is_plain(value) and value.shape == result.shape
-            if is_pair and 1 < weights.ndim == value.ndim and weights.shape == (*value.shape[:-1], 1):
-                _, first = provenance.steps_to(self._origin_of(weights))
-                if isinstance(first, provenance.Softmax) and value.shape[-1] > 1:
-                    return weights.detach(), value.detach()
+            if not (operations.is_plain(weights) and operations.is_plain(value)):
+                continue
+            wide_weights, wide_value = (factor.detach().expand(result.shape) for factor in (weights, value))
+            sizes = zip(result.shape, wide_weights.stride(), wide_value.stride(), strict=True)
+            has_features = any(n > 1 and not of_weights and of_value for n, of_weights, of_value in sizes)
+            if has_features and isinstance(provenance.steps_to(self._origin_of(weights))[1], provenance.Softmax):
+                return provenance.WeighedValues(wide_weights, wide_value, self.is_learned(value))
         return None
 
-    def _pool(self, values: provenance.WeighedValues, args: Any, result: Tensor) -> None:
-        """Record weighed values that are added up over the keys as attention of one query."""
-        n_axes = values.value.ndim
-        if self._n_ignoring or [dimension % n_axes for dimension in args[1]] != [n_axes - 2]:
+    def _pool(self, weighed: provenance.WeighedValues, args: Any, result: Tensor, *, is_mean: bool) -> None:
+        """Record weighed values that are added up over the keys as a product of weights and values."""
+        weights, value, shape = weighed.weights, weighed.value, weighed.value.shape
+        keys = sorted(dimension % value.ndim for dimension in args[1] or range(value.ndim))
+        out = result.detach() * (math.prod(shape[dimension] for dimension in keys) if is_mean else 1)
+        for dimension in keys if out.ndim < value.ndim else ():
+            out = out.unsqueeze(dimension)
+        batch: list[int] = []
+        queries: list[int] = []
+        features: list[int] = []
+        for dimension in (dimension for dimension in range(value.ndim) if dimension not in keys):
+            is_repeated = shape[dimension] > 1 and not weights.stride(dimension)
+            is_shared = shape[dimension] > 1 and not value.stride(dimension)
+            (features if is_repeated else queries if is_shared else batch).append(dimension)
+        if self._n_ignoring or not features:
             return
-        out = result.detach() if result.ndim == n_axes else result.detach().unsqueeze(-2)
-        factors = (values.weights.mT, values.value, out)
-        left, right, out = (factor.flatten(0, -3) if n_axes > 2 else factor[None] for factor in factors)
-        self._record_attention(left, right, out, False)
+
+        def arranged(tensor: Tensor, *groups: list[int]) -> Tensor:
+            """Return a tensor whose three dimensions are these, of others the first number."""
+            dimensions = [dimension for group in groups for dimension in group]
+            others = [dimension for dimension in range(tensor.ndim) if dimension not in dimensions]
+            ordered = tensor.permute(*others, *dimensions)[(0,) * len(others)]
+            merged = ordered.reshape([math.prod(tensor.shape[d] for d in group) for group in groups])
+            if tensor is weights and inside_torch.storage_of(merged) != inside_torch.storage_of(weights):
+                layouts = Layout.of(merged.view(ordered.shape)), Layout.of(ordered)
+                step = provenance.ElementwiseStep("same", layouts[0], self._origin_of(weights), layouts[1])
+                self._origins.put(merged, step)
+            return merged
+
+        left, right = arranged(weights, batch, queries, keys), arranged(value, batch, keys, features)
+        self._record_attention(left, right, arranged(out, batch, queries, features), weighed.is_learned)
 
     def _normalised(self, source: provenance.RawContext, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
@@ -261,8 +290,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget the origin of what is overwritten; note which results mix weights, and which add up weighed values."""
-        if func is ADD_UP and isinstance(values := self._origin_of(args[0]), provenance.WeighedValues):
-            self._pool(values, args, result)
+        if func in (SUM, MEAN) and isinstance(weighed := self._origin_of(args[0]), provenance.WeighedValues):
+            self._pool(weighed, args, result, is_mean=func is MEAN)
             return
         result = result[0] if isinstance(result, tuple) and result else result
         overwrites = inside_torch.overwrites_argument(func)
@@ -301,6 +330,16 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
 
+    def _has_queries(self, weights: Tensor, values: Tensor) -> bool:
+        """Return whether numbers of a layer weigh values for several queries, or for one of each item of the batch.
+
+        A convolution has more of them, and experts read what their gate reads.
+        """
+        stack = self.recorder.stack
+        if weights.shape[1] > 1 or len(weights) != stack.n_items:
+            return weights.shape[1] > 1
+        return stack.is_in_attention or bool(self.sources.sides(weights, values).crosses)
+
     def _record_attention(self, left: Tensor, right: Tensor, out: Tensor, is_parameter: bool) -> bool:
         """Record a product of weights and values; False if it is another product."""
         steps, first = provenance.steps_to(self._origin_of(left))
@@ -313,16 +352,12 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             left = base_weights
         if not isinstance(first, provenance.Softmax):
             return False
-        stack = self.recorder.stack
-        is_one_query = stack.is_in_attention and len(left) == stack.n_items  # an item; of a convolution there are many
-        if first.is_over_options and (is_parameter or (left.shape[1] == 1 and not is_one_query)):
+        if first.is_over_options and (is_parameter or not self._has_queries(left, right)):
             self.recorder.leave_out(first, OPTIONS)
             return False
         weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self.recorder.stack.n_items
+        weighted_sum = weighted_sum if weighted_sum.layout else weighted_sum.over_its_axis()
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
-            _, dimensions = provenance.summed_dimensions(steps, first, left)
-            if dimensions == [[first.dimension + 1]] and first.dimension == len(first.layout.shape) - 2:
-                self.recorder.leave_out(first, OVER_QUERIES)
             return False
         self.recorder.meet(first)
         usual = layout.usual_order(n_items)

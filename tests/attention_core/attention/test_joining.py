@@ -47,6 +47,24 @@ def test_steps_are_one_map_of_each_head_with_the_tokens_said(name, has_cache):
     assert not joined.note
 
 
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("name", DECODERS)
+def test_positions_of_a_cache_that_nothing_was_written_to_are_no_keys(name, attention):
+    model = DECODERS[name]()
+    model.set_attn_implementation(attention)
+    ids, recording = generated(model, past_key_values=hf.StaticCache(model.config, max_cache_len=32))
+    assert [trace.n_keys for trace in recording] == [5, 5, 6, 6, 7, 7, 8, 8]
+    assert {trace.n_heads for trace in recording} == {4}
+    assert are_alike(recording.joined(), run_of(model, ids[:, :-1]))
+
+
+def test_a_padded_batch_is_joined_where_heads_share_keys():
+    model, mask = DECODERS["Llama"](), torch.tensor([[0, 1, 1, 1, 1]])
+    recording = generated(model, attention_mask=mask)[1]
+    assert [(trace.n_heads, trace.n_queries) for trace in recording.joined()] == [(4, 8), (4, 8)]
+    assert not recording.joined()[1].weights(3)[1:, 0].any()
+
+
 @pytest.mark.parametrize("name", DECODERS)
 def test_each_beam_is_followed_through_the_steps_that_it_went_on_with(name):
     model = DECODERS[name]()

@@ -6,14 +6,25 @@ import sys
 import pytest
 import torch
 import transformers as hf
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from torch.testing import assert_close
+from transformers import PreTrainedTokenizerFast
 
 from attention_core import capture, load_recording, trace_model
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.tracing import _missed_note
-from tests.support.tiny_models import BYPASSING, FAMILIES, PLAIN, asked, check, handed_out, models
+from tests.support.tiny_models import BYPASSING, FAMILIES, PLAIN, SIZES, asked, build, check, handed_out, models
 
 LLAMA = "LlamaForCausalLM"
+PROMPT = torch.tensor([[5, 6, 7, 8, 9]])
+T5_SIZES = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+DECODERS = {
+    LLAMA: lambda: build(hf.LlamaForCausalLM, hf.LlamaConfig(**SIZES, num_key_value_heads=2, eos_token_id=None)),
+    "T5ForConditionalGeneration": lambda: build(
+        hf.T5ForConditionalGeneration, hf.T5Config(**T5_SIZES, decoder_start_token_id=0, eos_token_id=None)
+    ),
+}
 
 
 def built(family, implementation=None):
@@ -144,3 +155,38 @@ def test_a_pretrained_model_gives_its_own_weights():
 )
 def test_what_was_missed_is_named_as_one_or_as_several(missed, says):
     assert _missed_note([kind(1, 1) for kind in missed]) == says
+
+
+class Writer(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.inner = model
+
+    def forward(self, **inputs):
+        return self.inner.generate(**inputs)
+
+
+@pytest.mark.parametrize("family", [LLAMA, "T5ForConditionalGeneration"])
+def test_steps_of_a_text_that_is_written_are_one_map_with_the_names_of_one_run(family):
+    model = DECODERS[family]()
+    options = {"input_ids": PROMPT, "max_new_tokens": 4, "do_sample": False, "pad_token_id": 0}
+    recording = trace_model(model.generate, **options)
+    ids = model.generate(**options)
+    read = {"input_ids": PROMPT, "decoder_input_ids": ids[:, :-1]} if family != LLAMA else {"input_ids": ids[:, :-1]}
+    one_run = trace_model(model, **read)
+    assert recording.names == one_run.names
+    for trace, other in zip(recording, one_run, strict=True):
+        assert_close(trace.weights(2), other.weights(2))
+    steps = trace_model(Writer(model), **options, num_beams=3, item="all")
+    assert f"{recording.names[-1]} (3) (item 2)" in steps.names
+    assert {f"{recording.names[-1]} (item {beam})" for beam in range(3)} < {*steps.joined().names}
+    assert not steps.joined().note
+
+
+def test_a_written_text_is_labelled_with_what_was_said():
+    model = DECODERS[LLAMA]()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel({f"w{n}": n for n in range(99)}, "w0")))
+    recording = trace_model(model.generate, tokens=tokenizer, input_ids=PROMPT, max_new_tokens=4, pad_token_id=0)
+    assert [*recording[0].story.key_axis.labels][:2] == ["w5", "w6"]
+    assert len(recording[0].story.key_axis.labels) == recording[0].n_keys == 8
+    assert recording.text.startswith("w5 w6")

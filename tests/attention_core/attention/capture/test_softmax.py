@@ -101,9 +101,9 @@ def test_nothing_but_what_is_recorded_stays_in_memory():
 
 
 class Pool(nn.Module):
-    def __init__(self):
+    def __init__(self, n_heads=1):
         super().__init__()
-        self.encoder, self.score = nn.TransformerEncoderLayer(D, 1, batch_first=True), nn.Linear(D, 1)
+        self.encoder, self.score = nn.TransformerEncoderLayer(D, 1, batch_first=True), nn.Linear(D, n_heads)
 
     def forward(self, x):
         states = self.encoder(x)
@@ -116,11 +116,6 @@ class Highest(Pool):
         return (x * self.score(x).softmax(1)).amax(1)
 
 
-class OverQueries(nn.Module):
-    def forward(self, x):
-        return (x @ x.mT).softmax(1) @ x
-
-
 @pytest.mark.parametrize("grad", [torch.enable_grad, torch.inference_mode])
 def test_values_that_are_weighed_and_added_up_are_attention_of_one_query(grad):
     pool, x = Pool().eval(), torch.randn(B, N, D)
@@ -131,18 +126,66 @@ def test_values_that_are_weighed_and_added_up_are_attention_of_one_query(grad):
     assert_close(recording[1].context(), pooled[:1])
 
 
+def by_heads(x, w):  # several weights for each position, (batch, n, heads)
+    return (w.unsqueeze(-1) * x.unsqueeze(2)).sum(1)
+
+
+def over_a_picture(x, w):  # (batch, channels, rows, columns)
+    picture, weights = x.mT.reshape(B, D, 2, -1), w[..., :1].mT.reshape(B, 1, 2, -1)
+    return (weights * picture).sum((2, 3))
+
+
+POOLS = {
+    "by expand_as": lambda x, w: torch.sum(x * w[..., :1].expand_as(x), 1, keepdim=True),
+    "by mean": lambda x, w: (w[..., :1] * x).mean(1),
+    "by einsum": lambda x, w: torch.einsum("bn,bnd->bd", w[..., 0], x),
+    "features first": lambda x, w: (x.mT * w[..., 0].unsqueeze(1)).sum(-1),
+    "positions first": lambda x, w: (x.transpose(0, 1).contiguous() * w[..., :1].transpose(0, 1)).sum(0),
+    "by heads": by_heads,
+    "over a picture": over_a_picture,
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_pooling_is_seen_as_it_is_spelt(name):
+    class Net(Pool):
+        def forward(self, x):
+            self.weights = self.score(x.tanh()).softmax(1)
+            return POOLS[name](x, self.weights)
+
+    net, x = Net(H if name == "by heads" else 1).eval(), torch.randn(B, N, D)
+    with capture(item=1) as recording:
+        out = net(x)
+    (trace,), weights = recording, net.weights
+    assert_close(trace.weights(), weights[1].mT.detach())
+    factor = 1 / N if name == "by mean" else 1
+    assert_close(trace.context() * factor, out[1].detach().reshape(trace.context().shape))
+    assert not recording.note
+
+
 @pytest.mark.parametrize(
-    ("module", "n_seen", "note"),
+    ("axis", "note"),
     [
-        (Highest, 0, "Not seen: Highest, whose softmax met no values"),
-        (OverQueries, 0, "each key shares itself out among"),
+        (2, "Its softmax runs over the queries: each key shares itself out among them"),
+        (1, f"Its softmax runs over axis 1 of ({B}, {H}, {N}, {N}), not over the keys, axis 3"),
     ],
 )
-def test_a_softmax_whose_weights_are_not_followed_is_told(module, n_seen, note):
+def test_a_softmax_over_another_axis_is_seen_and_told(axis, note):
+    q, k, v = vectors()
     with capture() as recording:
-        module().eval()(torch.randn(B, N, D))
-    assert len(recording) == n_seen
-    assert note in recording.note
+        ((q @ k.mT).softmax(axis) @ v).transpose(1, 2).flatten(2)
+    weights = (q @ k.mT).softmax(axis)[0]
+    for head in range(H):
+        assert_close(recording[0].weights(head), weights[head])
+        assert_close(recording[0].context(head), weights[head] @ v[0, head])
+    assert note in recording[0].story.note
+
+
+def test_a_softmax_whose_weights_are_not_followed_is_told():
+    with capture() as recording:
+        Highest().eval()(torch.randn(B, N, D))
+    assert len(recording) == 0
+    assert "Not seen: Highest, whose softmax met no values" in recording.note
 
 
 def test_weights_that_meet_values_in_another_s_are_not_called_unseen():
@@ -163,20 +206,20 @@ def test_rows_that_see_no_key_and_scores_that_float32_rounds_are_told():
     assert "float32 rounds" in large
 
 
-class AttnDecoder(nn.Module):
+class Seq2Seq(nn.Module):
     """The weights come from the decoder's state alone, as in PyTorch's first tutorial of translation."""
 
     def __init__(self):
         super().__init__()
-        self.attn = nn.Linear(D, N)
+        self.align = nn.Linear(D, N)
 
     def forward(self, state, encoded):
-        self.weights = self.attn(state).softmax(1)
+        self.weights = self.align(state).softmax(1)
         return torch.bmm(self.weights.unsqueeze(1), encoded)
 
 
-def test_weights_made_of_a_state_alone_are_attention_where_the_module_says_so():
-    decoder, encoded = AttnDecoder(), torch.randn(B, N, D)
+def test_weights_made_of_a_state_alone_that_meet_another_s_values_are_attention():
+    decoder, encoded = Seq2Seq(), torch.randn(B, N, D)
     with capture() as recording:
         context = decoder(torch.randn(B, D), encoded)
     assert_close(recording[0].weights(), decoder.weights[:1])
