@@ -176,7 +176,7 @@ def _find_snapshot(repository: Path) -> Path | None:
 Progress = Callable[[int, int], None]
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 TEXT_FILES = re.compile(
-    r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|target_vocab"
+    r"(config|adapter_config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|target_vocab"
     r"|preprocessor_config|processor_config|normalizer)\.json|(vocab|merges|bpe\.codes)(\.txt)?|chat_template\.jinja"
     r"|(source|target)\.spm|spiece\.model|(sentencepiece|tokenizer)(\.bpe)?\.model"
 )
@@ -187,8 +187,8 @@ READ_ONLY = "The folder in which this server keeps models cannot be written to, 
 FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
 FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
 UNREADABLE_FORMATS = {
-    "adapter_config.json": "holds an adapter only (LoRA), to be put onto another model. Merge the two with the package "
-    "peft, PeftModel.from_pretrained(model, adapter).merge_and_unload().save_pretrained(folder), and name that folder.",
+    load.ADAPTER: "holds an adapter only (LoRA), to be put onto another model. With the package peft installed, "
+    "the two are merged here, where the adapter's weights are safetensors and the other model is on this machine.",
     "model_index.json": "is a pipeline of several models that makes pictures, not one model.",
     ".gguf": "holds quantised weights (GGUF) only. Name the repository of the original weights, or unpack "
     "the file: python -m attention_core.hub.convert_gguf FILE FOLDER.",
@@ -276,6 +276,9 @@ def _look_up_folder(name: str, folder: Path) -> ModelCandidate:
         names = [file.name for file in folder.iterdir()]
     except OSError as error:
         raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
+    if load.is_adapter(names):
+        load.base_of(folder)
+        return ModelCandidate(name, folder)
     _refuse_unreadable_formats(name, names)
     settings = load.read_settings(folder)
     if not load.is_complete(folder):
@@ -300,9 +303,11 @@ def _look_up_on_hub(name: str) -> ModelCandidate:
             name, files_metadata=True, timeout=bounds.HUB_SECONDS.maximum
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        _refuse_unreadable_formats(name, list(sizes))
-        weights, index = [load.WEIGHTS], []
-        if load.WEIGHTS not in sizes:
+        is_adapter = load.is_adapter(sizes)
+        weights, index = [load.ADAPTER_WEIGHTS if is_adapter else load.WEIGHTS], []
+        if not is_adapter:
+            _refuse_unreadable_formats(name, list(sizes))
+        if weights[0] not in sizes:
             weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [load.INDEX]
         if not weights or not sizes.keys() >= {*index}:
             raise ModelError(f"{name}: {load.without_safetensors(list(sizes))}")
@@ -311,13 +316,16 @@ def _look_up_on_hub(name: str) -> ModelCandidate:
             if size > max_bytes and (TEXT_FILES.fullmatch(file) or file == load.INDEX):
                 bound = in_megabytes(max_bytes)
                 raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {bound} are read.")
-        config_file = _download(name, "config.json", info.sha)
+        config_file = _download(name, load.ADAPTER if is_adapter else "config.json", info.sha)
     except ModelError:
         raise
     except FAULTS as error:
         raise ModelError(explain_error(name, error)) from error
-    settings = load.read_settings(config_file.parent)
-    _refuse_unknown_kind(name, settings)
+    settings = {} if is_adapter else load.read_settings(config_file.parent)
+    if is_adapter:
+        load.base_of(config_file.parent)
+    else:
+        _refuse_unknown_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))

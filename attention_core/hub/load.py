@@ -6,8 +6,10 @@ import re
 import shutil
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,7 @@ except ImportError:  # Windows: nothing is known to be out of use, so nothing le
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")  # ends of files that can run code when they are opened
 
 NO_ATTENTION = {
@@ -163,6 +166,8 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
     is taken where none is told. The model is on the best device; NoMemory where that has no room for it now, a
     ModelError where files are missing, damaged, or do not fit together.
     """
+    if is_adapter([file.name for file in folder.glob("*")]):
+        return _merged(folder, name or folder.name)
     settings = read_settings(folder)
     config = config_of(settings)
     kind = kind_of(config)
@@ -185,6 +190,38 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
         processor=processor,
         max_tokens=None if tokenizer is None else _max_tokens(model, tokenizer),
     )
+
+
+def is_adapter(files: Collection[str]) -> bool:
+    """Return whether these files are an adapter (LoRA) that can be merged here: its weights, and the package peft."""
+    return {ADAPTER, ADAPTER_WEIGHTS} <= {*files} and "config.json" not in files and _peft() is not None
+
+
+def _peft() -> Any | None:
+    with suppress(ImportError):
+        return import_module("peft")
+    return None
+
+
+def base_of(folder: Path) -> Path:
+    """Return the folder of the model to which an adapter belongs; a ModelError names it where it is not here."""
+    name = str(read_json(folder / ADAPTER).get("base_model_name_or_path", ""))
+    local = import_module("attention_core.hub.catalogue").find_local(name)  # which stands on this module
+    if local is None and not (Path(name).is_absolute() and is_complete(Path(name))):
+        raise ModelError(f"It is an adapter (LoRA) of {name or 'a model without a name'}: load that one first.")
+    return local.folder if local else Path(name)
+
+
+def _merged(folder: Path, name: str) -> Pretrained:
+    """Return the model of an adapter, with the adapter merged into its weights."""
+    pretrained, peft = load_pretrained(base_of(folder)), _peft()
+    assert peft is not None
+    try:
+        with _LOADING, _quiet():
+            model = peft.PeftModel.from_pretrained(pretrained.model, str(folder)).merge_and_unload()
+    except Exception as error:
+        raise ModelError(f"The adapter cannot be merged: {first_line(error)}") from error
+    return replace(pretrained, name=name, model=model.eval().requires_grad_(False))
 
 
 def is_complete(folder: Path) -> bool:

@@ -2,7 +2,10 @@
 
 import json
 import socket
+import sys
 from collections import namedtuple
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -166,6 +169,31 @@ def test_names_that_do_not_exist_or_are_not_given_out_are_told(hub):
 def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
     refused(said, name)
     assert not hub.asked
+
+
+class Merged:
+    """As much of peft as is used: an adapter that doubles the first weights."""
+
+    @staticmethod
+    def from_pretrained(model, folder):
+        assert (Path(folder) / "adapter_model.safetensors").is_file()
+        next(model.parameters()).mul_(2)
+        return SimpleNamespace(merge_and_unload=lambda: model)
+
+
+def test_an_adapter_is_merged_where_peft_is_installed_and_its_model_is_here(hub, folder, tmp_path, monkeypatch):
+    files = {"adapter_model__safetensors": "x", "adapter_config__json": {"base_model_name_or_path": str(folder)}}
+    name = repository(hub, tmp_path / "adapter", **files)
+    refused("With the package peft", name)
+    refused("With the package peft", str(tmp_path / "adapter"))
+    monkeypatch.setitem(sys.modules, "peft", SimpleNamespace(PeftModel=Merged))
+    first = next(load_pretrained(folder).model.parameters())
+    for candidate in (look_up_model(name), look_up_model(str(tmp_path / "adapter"))):
+        merged = load_pretrained(fetch(candidate), name=candidate.name)
+        assert torch.equal(next(merged.model.parameters()), 2 * first)
+        assert merged.name == candidate.name
+    other = {**files, "adapter_config__json": {"base_model_name_or_path": "no/where"}}
+    refused(r"\(LoRA\) of no/where: load that one first", repository(hub, tmp_path / "other", "a/b", **other))
 
 
 def test_the_address_of_a_page_is_a_name_and_suggestions_are_of_every_kind():
