@@ -439,7 +439,8 @@ def load_recording(path: str | Path | bytes, *, max_bytes: int | None = None) ->
     """Read what Recording.save wrote, by its path or its bytes, unless it takes more than max_bytes in memory.
 
     A file of np.savez with weights of your own is read, too: each array (n_heads, n_queries, n_keys) is a layer, in
-    their order, and the texts in `tokens` and `target_tokens` are as in Recording.from_weights.
+    their order, or one array (n_layers, n_heads, n_queries, n_keys) is all of them. The texts in `tokens` and
+    `target_tokens` are as in Recording.from_weights.
 
     Raises:
         FileNotFoundError: no such file.
@@ -479,8 +480,10 @@ def _read_weights(file: Npz, max_bytes: int | None) -> Recording:
         for entry in entries
     ):
         raise ValueError(f"at most {TENSOR_LABELS} labels are read")
-    recording = Recording.from_weights(file[name] for name in layers)
-    labels = {name: [escape_hidden(str(text)) for text in file[name].ravel()] for name in label_names}
+    arrays = (file[name] for name in layers)
+    is_stacked = len(layers) == 1 and len(file.entries[layers[0]].shape) == 4  # (n_layers, n_heads, n_queries, n_keys)
+    recording = Recording.from_weights(next(arrays) if is_stacked else arrays)
+    labels = {name: [escape_hidden(str(text)) for text in file[name].astype(str).ravel()] for name in label_names}
     if tokens := labels.get("tokens"):
         recording.text = " ".join(map(str.strip, tokens))
         recording.label(tokens, labels.get("target_tokens", ()))

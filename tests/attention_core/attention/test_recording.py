@@ -259,7 +259,8 @@ def test_weights_of_any_source_are_a_recording_that_a_file_and_a_page_keep(sourc
     recording = Recording.from_weights(map(source, weights), ["the", "cat", "sat"])
     recording.save(tmp_path / "saved.npz")
     np.savez(tmp_path / "plain.npz", first=weights[0], second=weights[1][None], tokens=["the", "cat", "sat"])
-    for one in (recording, *map(load_recording, (tmp_path / "saved.npz", tmp_path / "plain.npz"))):
+    np.savez(tmp_path / "stacked.npz", weights=np.stack(weights), tokens=np.array([b"the", b"cat", b"sat"]))
+    for one in (recording, *(load_recording(tmp_path / f"{name}.npz") for name in ("saved", "plain", "stacked"))):
         assert one.names == ["encoder.0.self", "encoder.1.self"]
         assert list(one[1].story.key_axis.labels) == ["the", "cat", "sat"]
         assert_close(one[1].weights(1), torch.from_numpy(weights[1][1]).float())
