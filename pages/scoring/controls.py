@@ -75,13 +75,14 @@ def key_name(key: int) -> str:
 
 
 def draw_examples(vectors: Vectors) -> None:
-    """Draw the examples, and the note on the arranged vectors."""
+    """Draw the examples, and the note on one that was chosen."""
     with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
             st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
-    if TRY_STAGE[NAME].value == NOT_TRIED:  # it says what the guess is about, and the verdict is
-        st.caption(vectors.note or "Your own arrangement.")
+    is_first = vectors.text() == FIRST.text()  # whose sentence stands above the plane
+    if vectors.note and TRY_STAGE[NAME].value == NOT_TRIED and not is_first:
+        st.caption(vectors.note)
 
 
 def arrange_example(vectors: Vectors) -> None:

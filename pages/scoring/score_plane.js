@@ -1,6 +1,6 @@
 // What each score makes of a query and its keys: its scores and weights are a row of the scene beside the plane. On the first
 // screen a row has its field as a picture, and nothing is mixed.
-import { asPercent, clamp, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
 import { PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
 import { HALF_WIDTH, twoDecimals } from "../../ui/components/vector_plane.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
@@ -13,7 +13,7 @@ const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDEC
 
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
 const RIVALS = ["dot", "cosine", "L2 distance"];  // which the sentence compares
-const DOT = 2.6, BEST_RING = 6;  // pixels of a key's radius in a small field, and of the ring around the best one
+const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
 
 class FieldsLayout extends PicturedLayout {
   get isNarrowPictured() { return true; }
@@ -71,6 +71,8 @@ class ScorePlane extends PlaneScene {
     return { queries: scene.queries.map(() => q), keys, values: keys, scores };
   }
 
+  keyOf(arrow) { return arrow ? arrow - 1 : undefined; }
+
   scoreOf(name) { return scoreOf(name, this.plane.arrows[0], this.given.parameters[name]); }
 
   field() {
@@ -78,12 +80,11 @@ class ScorePlane extends PlaneScene {
     return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
   }
 
-  // The key with the largest weight is marked in the plane.
-  draw() {
-    super.draw();
-    if (!this.layout || !this.isPictured) return;
-    const best = this.shownOf(this.row) > 0.5 ? winner(this.weights) + 1 : 0;
-    this.plane.tips.forEach((tip, arrow) => tip.classList.toggle("best", arrow > 0 && arrow === best));
+  // The weight that the sentence is about has what it was before it.
+  writeCell(node, row, key) {
+    super.writeCell(node, row, key);
+    const was = this.isPictured && !this.layout?.isNarrow && this.isChangedCell(row, key) && this.grownKey() === key && this.isOver();
+    set(node, { "data-before": was ? `${this.percentsOf(this.base[row])[key]} →` : "" });
   }
 
   isBest(row, key) { return this.isPictured && winner(this.data.weights[row]) === key; }
@@ -102,12 +103,9 @@ class ScorePlane extends PlaneScene {
     pen.stroke();
     keys.forEach((key, at) => {
       const isBest = told > 0.5 && at === best;
-      Object.assign(pen, { fillStyle: ROLE_COLOURS.key, strokeStyle: tones.weights, lineWidth: 2.5 }).beginPath();
-      pen.arc(...placeOf(key), DOT, 0, 7);
+      Object.assign(pen, { fillStyle: ROLE_COLOURS.key }).beginPath();
+      pen.arc(...placeOf(key), isBest ? BEST_DOT : DOT, 0, 7);
       pen.fill();
-      pen.beginPath();
-      pen.arc(...placeOf(key), BEST_RING, 0, 7);
-      if (isBest) pen.stroke();
     });
   }
 
@@ -118,8 +116,8 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "", marked = this.isPictured && note ? "Pink ring: the key of most weight." : "";
-    return `${note} ${marked} ${super.legend()}`;
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "";
+    return `${note} ${super.legend()}`;
   }
 
   describe(arrow) {

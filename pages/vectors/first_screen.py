@@ -38,9 +38,9 @@ ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
 
 def example_choice() -> None:
     """Draw the list of examples, and what the chosen one shows."""
-    left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
+    left, right = st.columns([1, 2.8], vertical_alignment="bottom", gap="medium")
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
-    box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility="collapsed")
+    box = partial(left.selectbox, format_func=titles.__getitem__)
     workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
     if TRY_STAGE[NAME].value != NOT_TRIED:
         return  # the example's line is not about what is asked

@@ -1,5 +1,5 @@
 // Three vectors and the weights of their nine pairs: what arrows make of them where a dot product makes the scores.
-import { asPercent, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { mixtureOf } from "../../attention_core/attention/view/scene.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
@@ -11,6 +11,7 @@ const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => r
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
 const TURNS = [["query: x", false], ["query: x, turned", true]];
 const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
+const degreesBetween = (a, b) => Math.round((Math.acos(clamp(dot(a, b) / (Math.hypot(...a) * Math.hypot(...b) || 1), -1, 1)) * 180) / Math.PI);
 
 class NinePairs extends PlaneScene {
   get isPictured() { return true; }
@@ -22,7 +23,7 @@ class NinePairs extends PlaneScene {
       drawing.drawDial(middle, radius, progress.open);
       drawing.drawArrow(middle, vector, radius, alpha, colour, 1.4);
     };
-    const nameColumn = (name, { x }) => row === 0 && drawing.write(name, x, place.y - 0.8 * smallest, { align: "center", size: 15 * scale, alpha: 0.8 * progress.open });
+    const nameColumn = (name, { x }) => row === 0 && drawing.write(name, Math.min(x, drawing.width - drawing.lengthOf(name, 15 * scale) / 2), place.y - 0.8 * smallest, { align: "center", size: 15 * scale, alpha: 0.8 * progress.open });
     drawVector(middleOf(place), queries[row], tones.query, progress.open);
     nameColumn("queries", middleOf(place));
     if (!end) return;
@@ -124,25 +125,13 @@ class NinePairs extends PlaneScene {
 
   get headingOfBars() { return this.data.isSoft && this.state?.progress.divide > 0.5 ? `${this.data.queries[this.row]} takes` : ""; }
 
-  // The two cells of the pair that the sentence is about.
-  isBest(row, key) {
-    const other = !this.isOver() || this.isOwnRow(this.row) || this.nChanged ? -1 : this.unequalPartner();
-    return other >= 0 && ((row === this.row && key === other) || (row === other && key === this.row));
-  }
-
-  // The input with which the query's scores each other alike, while they don't weigh each other alike; -1 = none.
-  unequalPartner() {
-    const { row, data: { weights, scores, queries, keys } } = this, isSame = !this.data.isEdited && String(queries) === String(keys);
-    const gapOf = (other) => Math.abs(weights[row][other] - weights[other][row]), isAlike = (_, other) => isSame && Math.abs(scores[row][other] - scores[other][row]) < 1e-6 && gapOf(other) > SMALLEST_NOTED;
-    const [other] = keys.map((_, key) => key).filter(isAlike).sort((a, b) => gapOf(b) - gapOf(a));
-    return other ?? -1;
-  }
-
-  captionOfPair(name) {
-    const { row, data: { weights, keys } } = this, other = this.unequalPartner();
-    if (other < 0) return null;
-    const [taken, given] = [[row, other], [other, row]].map(([from, to]) => this.percentsOf(weights[from])[to]);
-    return `**${name}** takes **${taken}** from ${keys[other]}, ${keys[other]} takes **${given}** from ${name}: the **same score**, divided by another sum.`;
+  // Of two other keys, the one that the query takes most from and the one that it takes least from, and where they point.
+  captionOfAngles(name) {
+    const { row, weights, now, data: { queries, keys, isEdited } } = this, percents = this.percentsOf(weights), isSame = String(queries) === String(keys);
+    const others = [...keys.keys()].filter((key) => weights[key] > 0 && !(isSame && key === row)).sort((a, b) => weights[b] - weights[a]);
+    if (isEdited || this.given.factor === null || others.length < 2 || now.queries[row].length !== 2) return null;
+    const [near, far] = [others[0], others.at(-1)], [nearby, away] = [near, far].map((key) => degreesBetween(now.queries[row], now.keys[key]));
+    return `${this.given.isTurned ? `Turned by W_Q, **${name}**` : `**${name}**`} takes **${percents[near]}** from ${keys[near]}, ${nearby}° away, ${nearby < away ? "but only" : "and"} **${percents[far]}** from ${keys[far]}, ${away}° away.`;
   }
 
   // In each cell its score, where there is room.
@@ -160,7 +149,7 @@ class NinePairs extends PlaneScene {
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
-    if (!nChanged) return this.captionOfPair(name) ?? `${this.given.isTurned ? `Turned by W_Q, ${name} asks for something else: its` : `${name}'s`} **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
+    if (!nChanged) return this.captionOfAngles(name) ?? `${name}'s **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
     let best = null;
     data.weights.forEach((other, i) => other.forEach((weight, j) => {
       const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);

@@ -12,6 +12,7 @@ const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score tha
 const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
 const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
+const BOLDEST = 10;  // pixels by which the arrow of a key with all weight is thicker
 const RING = 7;  // pixels of the radius where an arrow ended before
 const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
 const ROW_PICTURES = 190, LARGEST_PICTURE = 62, NARROW_PICTURE = 40, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
@@ -95,6 +96,16 @@ class ArrowPlane extends Plane {
     set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow]) + ring(from[arrow])).join("") });
     set(this.ways, { d: moved.map((arrow) => line(from[arrow], this.arrows[arrow])).join("") });
     this.scene.followArrows();
+  }
+
+  // A key's arrow is as thick as its weight, which stands beside its name, once there are weights.
+  showWeights(weights, percents) {
+    this.arrows.forEach((_, arrow) => {
+      const { scene, data: { names }, labels, projected, shafts } = this, key = scene.keyOf(arrow), isNow = arrow === scene.arrowOfRow();
+      labels[arrow].textContent = key === undefined || !percents[key] ? names[arrow] : `${names[arrow]} ${percents[key]}`;
+      const nodes = key === undefined ? [] : [projected[key] ?? shafts[arrow], isNow && projected.at(-1)].filter(Boolean);
+      for (const node of nodes.flatMap(Object.values)) node.style.setProperty("--bold", `${BOLDEST * (weights[key] ?? 0)}px`);
+    });
   }
 
   // A name beyond the tip of an arrow, unless another one is there.
@@ -480,6 +491,7 @@ export class PlaneScene extends SceneView {
   isLit(arrow) { return this.lit.length ? this.positionsOf(arrow).some((position) => this.lit.includes(String(position))) : this.arrowOfRow() === arrow; }
   arrowOfRow() { return 0; }
   positionsOf() { return []; }
+  keyOf(arrow) { return this.positionsOf(arrow).find(([axis]) => axis === "keys")?.[1]; }
   describe() { return ""; }
 
   // The query and the keys that are multiplied, each with the input that it is made from; null where they are no arrows.
@@ -597,6 +609,8 @@ export class PlaneScene extends SceneView {
     this.cells.forEach((cells, row) => cells.forEach((node, key) => this.writeCell(node, row, key)));
     const { plane, state: { progress } } = this;
     plane.labelPoints.length = plane.arrows.length;
+    const isWeighed = this.data.isSoft && this.shownOf(this.row) > 0.5;
+    plane.showWeights(isWeighed ? this.weights : [], isWeighed ? this.percentsOf(this.weights) : []);
     plane.showProjected(this.projected(), progress);
     plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, this.drawing.ranks, progress);
     const [score, name] = this.field();

@@ -11,6 +11,7 @@ const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause
 const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
 const FLOOR = -0.55, FLOOR_ROOM = 34; // in extents, to which the plane always reaches down, and the pixels below it
 const LABEL_ROOM = 20, TICK_ROOM = 16, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to another one, to a number, to an arrow, to the edge
+const LETTER = 4.6; // pixels, half as wide as a letter of a name
 const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2]; // of a name around its tip, radians
 const MEASURE_PAUSE = 250; // milliseconds: asking where the plane lies forces a layout
 
@@ -161,7 +162,7 @@ export class Plane {
   // A shaft, and a triangle with its tip at (x, y) as its head; a disc for an arrow of length 0.
   drawArrow(arrow, [x, y]) {
     this.shafts[arrow].line.classList.toggle("active", this.isActive(arrow));
-    const { tip, outward } = this.shape(this.shafts[arrow], [x, y]), [labelX, labelY] = this.findLabelPoint(this.data.names[arrow], tip, outward);
+    const { tip, outward } = this.shape(this.shafts[arrow], [x, y]), [labelX, labelY] = this.findLabelPoint(this.labels[arrow].textContent, tip, outward);
     this.labelPoints.push([labelX, labelY]);
     set(this.labels[arrow], { x: labelX, y: labelY });
   }
@@ -181,9 +182,9 @@ export class Plane {
 
   // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
   findLabelPoint(name, [tipX, tipY], outward) {
-    const height = 17, width = height + 4 * Math.max(name.length - 2, 0);
+    const height = 17, width = height + 4 * Math.max(name.length - 2, 0), edge = Math.max(EDGE_ROOM, LETTER * name.length);
     const points = TURNS.map((turn) => [
-      clamp(tipX + width * Math.cos(outward + turn), EDGE_ROOM, SIDE - EDGE_ROOM),
+      clamp(tipX + width * Math.cos(outward + turn), edge, SIDE - edge),
       clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),
     ]);
     const isFree = (point) => this.ticks.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= TICK_ROOM) && this.labelPoints.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= LABEL_ROOM) &&

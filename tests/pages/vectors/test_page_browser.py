@@ -9,7 +9,7 @@ from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
 NINE = re.compile(r"Only .* moved\..* 9 of 9 weights changed\.")
-PAIR = "x1 takes 41% from x3, x3 takes 36% from x1: the same score, divided by another sum."
+ANGLES = "x1 takes 41% from x3, 33° away, but only 5% from x2, 105° away."
 
 
 def type_into(page, row, share, letter):
@@ -42,7 +42,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     tip.wait_for()
     page.locator("canvas.moving").wait_for()
     settle(page)
-    expect(page.locator(".say")).to_contain_text(PAIR)
+    expect(page.locator(".say")).to_contain_text(ANGLES)
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()
@@ -127,7 +127,8 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
 def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.get_by_role("button", name="x3: ask from here").click()
-    expect(page.locator(".say")).to_contain_text("x3 takes 36% from x1, x1 takes 41% from x3: the same score")
+    expect(page.locator(".say")).to_have_text("x3 takes 36% from x1, 33° away, but only 15% from x2, 72° away.")
+    expect(page.locator("text.name").first).to_have_text("x1 36%")
     tip = page.locator('.tip[data-place="0"]')
     tip.focus()
     tip.press("ArrowLeft")
@@ -153,7 +154,7 @@ def test_try_this_leaves_the_weights_in_sight_until_all_nine_have_changed(visit,
     page.locator(".tip").first.wait_for()
     settle(page)
     page.get_by_role("button", name="Try this").click()
-    expect(page.locator(".covered .say")).to_have_text(PAIR)
+    expect(page.locator(".covered .say")).to_have_text(ANGLES)
     expect(page.locator(".cell.now")).to_have_text(["54%", "5%", "41%"])
     page.locator(".st-key-vectors_try_guess").get_by_text("5", exact=True).click()
     expect(page.locator(".say")).to_have_text(NINE)
@@ -165,7 +166,7 @@ def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_ur
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
     page.get_by_role("button", name="query: x, turned").click()
-    expect(page.locator(".say")).to_have_text(re.compile("^Turned by WQ, x1 .* 9% of x1, 66% of x2, 25% of x3"))
+    expect(page.locator(".say")).to_have_text(re.compile("^Turned by WQ, x1 takes 66% from x2, 15° away, but"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
     page.get_by_role("button", name="query: x", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
