@@ -44,13 +44,6 @@ def grey_out(key: str, is_outdated: bool) -> None:
 READABLE = 57
 """Per cent of a role's colour in its text: with no more of it, text has a contrast of 4.5, light and dark."""
 
-ROLE_SENTENCES = {
-    Role.QUERY: ("help", "A query", "asks"),
-    Role.KEY: ("key", "a key", "is asked"),
-    Role.VALUE: ("package_2", "a value", "is handed over"),
-}
-"""The icon of each role, in the font of symbols that Streamlit brings, and what it does: a subject and its verb."""
-
 
 def stop_run() -> NoReturn:
     """End the page or the fragment that runs; foot and address still follow, which st.stop would end too."""
@@ -83,16 +76,6 @@ def shaded_word(word: str, weight: float, largest: float, style: str = "") -> st
 def role_span(role: Role, text: str | None = None) -> str:
     """Return HTML for a text in its role's colour, by default the role's name."""
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
-
-
-def attention_roles(meaning: str) -> None:
-    """Say what query, key and value do, and what that means on this page."""
-    roles = ", ".join(
-        f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{icon}</span> '
-        f"{role_span(role, subject)} {verb}"
-        for role, (icon, subject, verb) in ROLE_SENTENCES.items()
-    )
-    st.html(f'<p class="who">{roles}. {meaning}</p>')
 
 
 def section(title: str, role: Role | None = None, step: str = "") -> None:

@@ -21,8 +21,9 @@ from ui.digits import prepared
 from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import error_markdown
 from ui.layout import stop_run
+from ui.navigation import open_question
 from ui.state import Field, between, expander, one_of, running_visitor, single_choice
-from ui.try_this import TryThis, is_answered, is_guessing
+from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, is_guessing
 
 NAME = "train"
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
@@ -216,9 +217,12 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     wording = LESSON_WORDINGS[training.run.settings.lesson]
     data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
     is_asking = training.run.settings.lesson == "graph" and is_guessing(NAME)
-    case = f"{wording['case']} " if "case" in wording and text == wording["example"] and not is_asking else ""
+    sentences = [] if is_asking else [query_text(training.run.settings)]  # it names the answer
+    if "case" in wording and text == wording["example"] and not is_asking:
+        sentences.append(wording["case"])
     reasons = [] if is_asking else wording.get("reasons", [])
-    data |= {"caption": case + wording.get("caption", WORDINGS["caption"]), "reasons": reasons}
+    data |= {"caption": " ".join((*sentences, wording.get("caption", WORDINGS["caption"]))), "reasons": reasons}
+    data["isAlone"] = open_question(NAME) is None and TRY_STAGE[NAME].value == NOT_TRIED
     data["relinked"] = [[NODES.index(node) for node in edge] for edge in NEW_EDGES] if is_asking else []
     _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))
 

@@ -5,7 +5,7 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 670, CHART = 310, FOOT = 30, ACROSS = 5;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 670, LARGEST_ALONE = 780, CHART = 310, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 
@@ -68,11 +68,11 @@ class LearningFilm extends Film {
     writeMarked(this.verdict, frame.verdict);
     this.caption.textContent = data.caption;
     if (!this.playing && !data.live && this.heard.textContent !== this.verdict.textContent) this.heard.textContent = this.verdict.textContent;
-    const wide = this.width >= BESIDE, side = Math.min(window.lecture?.on ? LARGEST_IN_HALL : LARGEST, wide ? 0.48 * this.width : this.width), letters = Math.max(14, this.least);
+    const wide = this.width >= BESIDE, side = Math.min(!window.lecture?.on ? LARGEST : data.isAlone ? LARGEST_ALONE : LARGEST_IN_HALL, wide ? 0.48 * this.width : this.width), letters = Math.max(14, this.least);
     const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
     const map = table ?? { x: 0, y: top, w: side, h: side };
     const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: table ? CHART : side - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
-    chart.w = this.width - chart.x - 10;
+    chart.w = Math.min(this.width - chart.x - 10, wide && data.isGraph ? 1.35 * map.w : Infinity);  // the graph is the hero
     const height = Math.max(map.y + map.h + 1.6 * letters, chart.y + chart.h + FOOT);
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.answer}` });
     this.clear(height);

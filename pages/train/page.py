@@ -4,11 +4,11 @@ import streamlit as st
 
 from pages.train import first_screen as screen
 from pages.train.files import offer_files
-from ui.layout import attention_roles, last_on_phone
+from ui.layout import last_on_phone
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import draw_fragment, page_body, page_frame
 from ui.take_along import take_along
-from ui.try_this import is_guessing, try_this
+from ui.try_this import try_this
 
 
 def draw_training() -> None:
@@ -16,8 +16,6 @@ def draw_training() -> None:
     beat = screen.page_beat()
     if draw_experiment(screen.NAME, beat=beat):
         return
-    if not is_guessing(screen.NAME):  # it names the answer
-        attention_roles(screen.query_text(screen.current_settings()))
     row = st.container(key="train_lessons_in_a_row", horizontal=True, vertical_alignment="center")
     with row:
         screen.choose_lesson()

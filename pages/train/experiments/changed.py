@@ -1,11 +1,8 @@
 """What if one part is changed? The lesson or the network loses a part, and is trained anew."""
 
-import streamlit as st
-
 from attention_core.live_training.live_run import LESSONS
 from pages.train import first_screen as screen
 from pages.train.inputs import Learning, draw_film_beside, draw_lesson
-from ui.layout import attention_roles
 from ui.state import single_choice
 
 
@@ -24,7 +21,5 @@ def answer(learning: Learning) -> str:
 
 
 def draw(learning: Learning) -> None:
-    """Draw what query and key are now, and the film."""
+    """Draw the film."""
     draw_film_beside(learning)
-    with st.container(key="desk_train_roles"):
-        attention_roles(screen.query_text(learning.run.settings))

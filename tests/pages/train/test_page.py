@@ -17,7 +17,6 @@ from pages.train.training import Training, TrainingStage
 from tests.support.app import (
     data_of,
     draw_strokes,
-    html_of,
     html_with,
     open_page,
     open_question,
@@ -147,13 +146,12 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     for broken in WORDINGS["seen"]:
         if broken in LESSONS[name].broken:
             assert seen[broken] in text_of(set_fields(page, set_broken=broken))
-    asks = html_of(page)
     if name == "digits":
-        assert "ink and position" in asks
-        assert "ink and position" not in html_of(set_fields(page, set_broken=POSITION))
+        assert "ink and position" in film(page)["caption"]
+        assert "ink and position" not in film(set_fields(page, set_broken=POSITION))["caption"]
     if name == "graph":
         set_fields(page, set_broken=EDGES, graph="AB")
-        assert "asks all nodes" in html_of(page)
+        assert "asks all nodes" in film(page)["caption"]
         assert "without neighbours" not in text_of(page)
 
 
