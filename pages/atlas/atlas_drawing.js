@@ -7,7 +7,7 @@ import { MapView, SIDE } from "./atlas_view.js";
 
 const STEEP = 1.4; // so that the largest weights stand out although the scale is one of logarithms
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
-const NUMBERS_FROM = 66, LABELS_FROM = 12, MARK = "#ffffff";
+const NUMBERS_FROM = 66, LABELS_FROM = 12, LARGEST_LABEL = 16, MARK = "#ffffff";
 const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
 
 export class MapDrawing extends MapView {
@@ -233,7 +233,7 @@ export class MapDrawing extends MapView {
   }
 
   writeLabels(pen, range, x0, y0) {
-    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, 14), isFlat = cell >= 64 * this.large;
+    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, LARGEST_LABEL), isFlat = cell >= 64 * this.large;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
     for (let row = Math.floor(range.top); row < range.bottom; row++) {
@@ -247,7 +247,7 @@ export class MapDrawing extends MapView {
       const x = this.px(col + 0.5);
       if (x < x0 - 2 || x > this.px(range.right) + 2) continue;
       useWeight((hovered && Math.floor(hovered.column) === col) || (this.isLit && this.mark[1] === col));
-      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
+      const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 24);
       if (isFlat) pen.fillText(text, x, y0 - 12);
       else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }

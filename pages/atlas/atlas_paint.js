@@ -2,7 +2,7 @@
 import { arrayOf, asPercent, clamp, create, pixelOf, putPixels } from "../../attention_core/attention/view/prelude.js";
 import { FIRST, MASKED, ZERO } from "./atlas_tiles.js";
 
-const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
+const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 52];
 export const STRONGEST = 0.85; // as much of the colour as lets letters be read
 
 // A weight as a hint tells it: three digits.

@@ -188,8 +188,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "piece that many look at."
     )
     with_echo = (
-        f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
-        "of its attention on average. Nobody told it to: it helps to guess the next word."
+        f"On average over pieces that return: {fine_percent(echo_weight)}. Nobody told it to: it helps to guess the "
+        "next word."
     )
     without_echo = (
         f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
