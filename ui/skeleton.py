@@ -119,8 +119,7 @@ def foot(entry: PageEntry) -> None:
         st.divider()
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(entry.leads_on, width="content")
-            if index + 1 < len(PAGES):
-                _foot_link("after", PAGES[index + 1], "arrow_forward", "right")
+            _foot_link("after", PAGES[(index + 1) % len(PAGES)], "arrow_forward", "right")  # at last to Start
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             if index:
                 _foot_link("before", PAGES[index - 1], "arrow_back", "left")

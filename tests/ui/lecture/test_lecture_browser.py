@@ -184,6 +184,11 @@ def test_remote_control_goes_on_to_the_next_page_after_the_last_step(page, app_u
     page.locator(CHIP).wait_for()
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="Three vectors, nine pairs", exact=True).wait_for()
+    page.goto(f"{app_url}/atlas?lecture=1&question=fits")
+    page.get_by_text("Each weight is computed from these, exactly.").wait_for()
+    settle(page)
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile(f"{app_url}/[?]"))  # the last page leads to Start
 
 
 def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture):
@@ -202,6 +207,10 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture)
     assert "You guessed" not in answer.inner_text()
     settle(page)
     assert page.evaluate(HEIGHT) <= 1080
+    close = page.locator("[class*=_try_close] button")
+    close.focus()
+    box, above = close.bounding_box(), answer.bounding_box()
+    assert box["y"] >= above["y"] + above["height"] - 1, "it lies beside the answer"
     page.keyboard.press("PageDown")
     page.wait_for_url(re.compile("(tab|question)="))
     page.keyboard.press("1")
