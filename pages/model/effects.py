@@ -123,7 +123,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     try:
         word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
-            return ChangedHeads(run, "Each head is taken over from a second sentence, one at a time.")
+            return ChangedHeads(run, "One head at a time is taken from a second sentence.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
         second_inputs = prepared_of(request.model_key, second_input).inputs
         is_gap = word is not None and is_large(pretrained)
@@ -287,8 +287,8 @@ def _choose_word(tokenizer: Any, likeliest: int, field: Field[str], label: str) 
 
 
 ANSWERS = {
-    ModelKind.ENCODER: "The answer: the sentence's vector, the mean of its tokens'; what is left, the cosine.",
-    ModelKind.DECODER: "The answer: the next token. Early tokens are seen by more queries, so they receive more.",
+    ModelKind.ENCODER: "The answer: the sentence's vector; what is left, the cosine.",
+    ModelKind.DECODER: "The answer: the next token. More queries see early tokens.",
     ModelKind.VISION: "The answer: the class.",
 }
 MAP = "The map: the mean of all heads and queries."

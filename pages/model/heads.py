@@ -162,7 +162,7 @@ def heads_of(request: RunRequest) -> Heads:
 
 def heads_by_name(run: ModelRun, request: RunRequest) -> None:
     """Draw how far each head does what heads are named after, and where in a corpus the chosen one is clearest."""
-    st.markdown(f"Each head reads {N_SENTENCES} sentences, and random words said twice.")
+    st.markdown(f"Read: {N_SENTENCES} sentences, and random words said twice.")
     try:
         heads = heads_of(request)
     except ValueError as error:

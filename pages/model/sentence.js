@@ -1,12 +1,13 @@
 // A sentence in large letters. Arcs lead from the token that asks to those that it looks at, as thick as their weights; they
 // swing to the token that the pointer is on. A click asks from there, the sentence is edited where it stands, and its last
-// word may have a switch. Dashed is where the token looked before.
+// word may have a switch. Grey is where the token looked before.
 import { asPercent, boxOf, clamp, heaviest, inLine, isNew, keepFocus, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const SWING = 450;  // milliseconds
 const THICK = 18, THIN = 1.5;  // pixels of an arc, of all the weight and of none
 const MIN_WEIGHT = 0.02, MIN_NUMBER = 0.05;  // from which on there is an arc, and a number
 const FLAT = 26, STEEP = 0.42, PEAK = 0.75;  // how high an arc is: by so many pixels, of the distance; a Bézier curve's top
+const GREY = 0.22;  // the opacity of an arc of before
 const ROOM = 10;  // pixels above the highest arc
 
 class SentenceView {
@@ -34,9 +35,11 @@ class SentenceView {
       return node;
     });
     inLine(this.tokens, (index) => this.swing(index ?? this.data.query), (row) => this.tell({ row }));
-    if (rival) {
-      this.line.append(" ");
-      make(this.line, "button", "rival", `or ${rival}`).onclick = () => this.tell({ rival });
+    if (rival) {  // below the last word
+      const last = this.tokens.findLast(({ firstChild }) => /\p{L}/u.test(firstChild.data) && !firstChild.data.startsWith("[")), pair = make(this.line, "span", "pair");
+      last.replaceWith(pair);
+      pair.append(last);
+      make(pair, "button", "rival", `or ${rival}`).onclick = () => this.tell({ rival });
     }
     this.foot.replaceChildren(`${note} `);
     if (text) make(this.foot, "button", "edit", "Edit").onclick = () => this.edit();
@@ -110,7 +113,7 @@ class SentenceView {
     const isAbove = goal.below < point.y + 4, end = isAbove ? goal.below : goal.y, top = Math.min(point.y, end);  // in a line before
     const bend = isAbove ? (point.y + end) / 2 : top - Math.min(FLAT + STEEP * distance, (top - ROOM) / PEAK);
     const path = make(this.arcs, "svg:path", { class: kind, d: `M${point.x} ${point.y}C${point.x} ${bend} ${goal.x} ${bend} ${goal.x} ${end}` });
-    Object.assign(path.style, { strokeWidth: `${THIN + THICK * weight}px`, strokeOpacity: 0.3 + 0.6 * weight });
+    Object.assign(path.style, { strokeWidth: `${THIN + THICK * weight}px`, strokeOpacity: kind ? GREY : 0.3 + 0.6 * weight });
   }
 }
 

@@ -92,8 +92,8 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
-        f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, one "
-        f"for each pair of sources. {opened.note}"
+        f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products. "
+        f"{opened.note}"
     )
 
 
