@@ -276,9 +276,10 @@ class ModelChoice:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             offer = st.popover("Small models to try", icon=":material/list:")
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
+                st.caption("To fetch, in memory, for a sentence")
                 for model in catalogue.SUGGESTIONS:
                     if model.megabytes * 1e6 <= max_bytes:
-                        cost = f"{model.megabytes} MB, {model.memory} of memory, {model.seconds}"
+                        cost = f"{model.megabytes} MB, {model.memory}, {model.seconds}"
                         label = f"**{model.name.partition('/')[2]}** {model.purpose}: {cost}"
                         key = f"{self.name}_try_{model.name}"
                         st.button(label, key=key, type="tertiary", on_click=self.load, args=(model.name,))
