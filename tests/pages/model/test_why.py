@@ -6,6 +6,7 @@ import re
 import pytest
 
 from attention_core.attention.edits import DropHead
+from attention_core.concurrency import BoundedCache
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
@@ -130,6 +131,7 @@ def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why,
         raise ValueError("the corpus is empty")
 
     monkeypatch.setattr("pages.model.why.corpus", fails)
+    monkeypatch.setattr("pages.model.why.result_cache", lambda: BoundedCache(max_items=1))
     page_at_why.button(key="model_why_story").click()
     words = text_of(rerun(page_at_why))
     assert "Head 3.5 looks from `red` (the second) at `car`: 79%." in words
