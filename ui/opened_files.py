@@ -63,9 +63,10 @@ def weak_trace(trace: AttentionTrace) -> AttentionTrace:
 
 
 def label_bytes(traces: Iterable[AttentionTrace]) -> int:
-    """Return what the labels of traces take in memory, each axis once; those that are numbers take nothing."""
-    axes = {id(axis): axis for trace in traces for axis in (trace.story.query_axis, trace.story.key_axis)}
-    return sum(sum(map(sys.getsizeof, axis.labels)) for axis in axes.values() if isinstance(axis.labels, list | tuple))
+    """Return what the labels of traces take in memory, the same ones once; those that are numbers take nothing."""
+    axes = (axis for trace in traces for axis in (trace.story.query_axis, trace.story.key_axis))
+    each = {id(axis.labels): axis.labels for axis in axes if isinstance(axis.labels, list | tuple)}
+    return sum(sum(map(sys.getsizeof, labels)) for labels in each.values())
 
 
 class OpenedFiles:
