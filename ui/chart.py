@@ -272,7 +272,8 @@ def note_picture(build: Callable[[], Chart], title: str, step: str = "") -> None
     A title's text from a semicolon on is for the page alone: it says what to do with the chart.
     """
     title, subject = title.partition(";")[0], PICTURE_SUBJECT.value
-    picture = Picture(build, f"{title} ({subject})", file_name(subject, step)) if step else Picture(build, title, title)
+    full_title = f"{title} ({subject})" if step and subject else title
+    picture = Picture(build, full_title, file_name(subject, step) if step else title)
     OPEN_PICTURES.value.append(picture)
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
+from attention_core.attention.wording import format_count
 from attention_core.charts.bars import SERIES
 from attention_core.charts.chart import Chart
 from attention_core.charts.matrix import MAX_RECT_SIDE
@@ -101,7 +102,8 @@ def show_step_heatmap(
 
 
 def _caption(step: Step) -> str:
-    return f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
+    rows, columns = map(format_count, step.shape, (step.row_axis.name, step.col_axis.name))
+    return f"{step.title}: {rows} by {columns}"
 
 
 def _draw_bars(step: Step, head: int, width: int) -> None:
