@@ -212,6 +212,7 @@ def token_bars(
     basis: Sequence[int],
     chosen: int | None,
     on_choose: Callable[[], None],
+    language: str = "en",
 ) -> None:
     """Draw a bar that is a button for the id, text and probability of each token, best first; mark the chosen one.
 
@@ -221,7 +222,7 @@ def token_bars(
     drawing = partial(bar_table, texts, {"probability": shares}, [ROLE_COLOURS[Role.OUTPUT]])
     note_picture(drawing, "The likeliest next words")
     rows = [{"piece": token, "text": text, "share": share} for token, text, share in tokens]
-    _draw_bars(name, on_choose, words=rows, said=chosen, after=list(basis))
+    _draw_bars(name, on_choose, words=rows, said=chosen, after=list(basis), lang=language)
 
 
 def number_bars(

@@ -46,6 +46,8 @@ QUESTION = Field(
 )
 GLIMPSE = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The chosen look, from 0; at first the last one that the question needs."""
+SHOWS_NAMES = Field(NAME, "names", False, address="names")
+"""Whether colours are named in the drawing: red and green are alike to many."""
 LAST_READ = Field(NAME, "last_read", FIRST_QUESTION)
 """The last question that could be read; its answer stays while a new one cannot."""
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
@@ -226,6 +228,8 @@ def draw_answer(
 
     grey_out("ask_answer", not is_present)
     state = {"query": chosen, "isEven": is_equal, "isEmpty": is_empty, "plays": is_present, "paper": drawing.paper}
+    names = [(digit.colour, (digit.box[1] + digit.box[3]) / 2, digit.box[2]) for digit in drawing.digits]
+    state["names"] = names if SHOWS_NAMES.value else []
     with st.container(key="ask_answer"):
         answers = Answers(learned, equal, edited)
         draw_question_scene(drawing.canvas, answers, reading.question.n_looks, state, on_look, on_equal, on_cut)

@@ -2,7 +2,16 @@
 
 import streamlit as st
 
-from pages.ask.first_screen import GLIMPSE, MODEL, NAME, chain_surprise, draw_answer, draw_question, scene_pad
+from pages.ask.first_screen import (
+    GLIMPSE,
+    MODEL,
+    NAME,
+    SHOWS_NAMES,
+    chain_surprise,
+    draw_answer,
+    draw_question,
+    scene_pad,
+)
 from pages.ask.inputs import WALK
 from pages.ask.numbers import STEPS, chosen_glimpse, draw_numbers, export_glimpse
 from ui.computed import model_or_stop
@@ -28,6 +37,7 @@ def question_and_answer() -> None:
         examples_area = st.container(horizontal=True, gap="xsmall", key="ask_chips")
         with st.container(horizontal=True, gap="small", key="ask_buttons"):
             drawing, is_drawn = scene_pad()
+            SHOWS_NAMES.widget(st.toggle, "Name the colours")
         with question_area:
             model_or_stop(MODEL)
             reading, is_read = draw_question(drawing, examples_area)

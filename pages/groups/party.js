@@ -1,6 +1,6 @@
 // A party: in the middle the guest whose lock it is, around them all others with their keys. One key after the other flies to
 // the lock and bounces, then those that the network tries together. A guest who is clicked, or dragged to the middle, has the lock.
-import { boxOf, clamp, dragged, isNew, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { boxOf, clamp, dragged, inLine, isNew, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const WIDE = 640, HIGH = 476, CENTRE = [WIDE / 2, 228], RADII = [224, 180], GUEST = 32, LOCK = 66, NEAR = 100;
 const BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 ";
@@ -38,6 +38,7 @@ class Party {
 
   build() {
     const { svg, data: { names, numbers, query, tried, share, opens } } = this;
+    const hadFocus = svg.contains(svg.getRootNode().activeElement);
     svg.replaceChildren();
     set(svg, { "aria-label": `The party: ${names[query]}'s lock in the middle` });
     this.lines = tried.map((guest) => {
@@ -50,7 +51,9 @@ class Party {
     this.lock = lock;
     make(lock, "svg:text", { y: 42, class: "number" }, `${names[query]} ${numbers[query]}`);
     this.keys = names.map((_, guest) => (guest === query ? null : this.buildKey(guest)));
-    names.forEach((_, guest) => { if (guest !== query) this.buildGuest(guest); });
+    const guests = [...names.keys()].filter((guest) => guest !== query).map((guest) => this.buildGuest(guest));
+    inLine(guests, () => {}, () => {});  // a click is heard where a drag is
+    if (hadFocus) guests[0].focus({ preventScroll: true });
     this.says.replaceChildren(...this.data.says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
   }
 
@@ -65,7 +68,7 @@ class Party {
 
   buildGuest(guest) {
     const { data: { names, numbers, tried } } = this, [x, y] = this.seatOf(guest);
-    const node = make(this.svg, "svg:g", { class: `guest ${tried.includes(guest) ? "tried" : ""}`, tabindex: 0, role: "button", "aria-label": `${numbers[guest]} ${names[guest]}: choose this lock` });
+    const node = make(this.svg, "svg:g", { class: `guest ${tried.includes(guest) ? "tried" : ""}`, role: "button", "aria-label": `${numbers[guest]} ${names[guest]}: choose this lock` });
     node.style.transform = at([x, y]);
     make(node, "svg:circle", { r: GUEST });
     make(node, "svg:text", { y: 9, class: "number" }, `${numbers[guest]} `);
@@ -89,7 +92,8 @@ class Party {
         if (!moved || Math.hypot(place[0] - CENTRE[0], place[1] - CENTRE[1]) < NEAR) this.choose({ guest });
       },
     });
-    node.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose({ guest }); } };
+    node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose({ guest }); } });
+    return node;
   }
 
   // Each part rests as it is drawn; before that it moves.

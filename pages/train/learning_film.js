@@ -1,6 +1,6 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
-import { asPercent, bytesOf, clamp, make, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, bytesOf, clamp, make, makeHeard, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js";
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
@@ -16,7 +16,7 @@ class LearningFilm extends Film {
   constructor(root) {
     const verdict = make(root, "p", "verdict"), caption = make(root, "p", "caption");
     super(root, "How far the training had come", "Watch it learn");
-    Object.assign(this, { verdict, caption, heard: make(root, "p", { class: "heard", role: "status" }) });
+    Object.assign(this, { verdict, caption, heard: makeHeard(root) });
   }
 
   get title() { return "training"; }

@@ -1,10 +1,10 @@
 // Who works by keys or hears a page. What takes the place of a button that leaves gets its focus, or else the page's heading.
-// Escape closes what asks, and leaves an experiment. The answer of an experiment is told whenever it has changed.
-import { make } from "../../attention_core/attention/view/prelude.js";
+// Escape closes what asks, and leaves an experiment. The answer of an experiment, and what became of a guess, is told whenever it has changed.
+import { makeHeard } from "../../attention_core/attention/view/prelude.js";
 
 const STOPS = "a[href], button:not(:disabled), input:not(:disabled), textarea, [role=radio], [tabindex='0']";
-const HIDDEN = "position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
 const CLOSES = ['[class*="_try_close"] button', '.st-key-experiment [class*="_back"] button'];
+const ANSWER = '.st-key-experiment_answer, [class*="_try_this"] [data-testid="stAlertContainer"]';
 const OPENS = '[data-testid="stPopoverBody"], [role="dialog"]:not(#lecture *), [role="listbox"], [aria-label^="Close fullscreen"]';
 
 const stopsIn = (place) => [...place.querySelectorAll(STOPS)].filter((node) => node.checkVisibility());
@@ -32,8 +32,8 @@ const heirOf = ({ path, places }) => {
 };
 
 export const helpByKeys = () => {
-  let last = null, isByKeys = false, answer = "";
-  const told = make(document.body, "p", { role: "status", style: HIDDEN });
+  let last = null, isByKeys = false;
+  const told = makeHeard(document.body);
   window.addEventListener("pointerdown", () => { isByKeys = false; }, true);
   window.addEventListener("keydown", (event) => {
     isByKeys = true;
@@ -43,8 +43,8 @@ export const helpByKeys = () => {
   document.addEventListener("focusin", ({ target }) => { last = { target, path: pathOf(), places: placesOf(target) }; });
   const look = () => {
     if (document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "notRunning") return;
-    const text = document.querySelector(".st-key-experiment_answer")?.textContent ?? "";
-    if (text !== answer) { told.textContent = answer && text; answer = text; }
+    const text = document.querySelector(ANSWER)?.textContent ?? "";
+    if (text !== told.textContent) told.textContent = text;
     if (!last || document.activeElement !== document.body || (last.target.isConnected && !last.target.disabled)) return;
     const heir = isByKeys && !window.lecture.on && heirOf(last);
     last = null;

@@ -9,9 +9,8 @@ export default function ({ data, parentElement, setStateValue }) {
     const list = make(root, "ol", data.about ? { "aria-label": data.about } : {});
     for (const { piece, text, share, from = 0, value } of data.words) {
       const said = piece === data.said, says = value === undefined ? asPercent(share) : minus(`${+value.toPrecision(3)}`);
-      const name = `${text}, ${says}${said ? ", the present choice" : ""}`;
-      const button = make(make(list, "li"), "button", { "aria-pressed": said, "aria-label": name });
-      make(button, "span", "word", text);
+      const button = make(make(list, "li"), "button", { "aria-pressed": said });
+      make(button, "span", { class: "word", lang: data.lang ?? "en" }, text);
       const bar = make(make(button, "span", "track"), "span", "bar");
       [bar.style.marginLeft, bar.style.width] = [from, share].map((part) => `${100 * part}%`);
       make(button, "span", "share", says);

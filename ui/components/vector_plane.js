@@ -2,7 +2,7 @@
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what depends on the arrows, `describe` says it of one, `buildBehind` adds to the
 // plane what lies behind them, and `onActive` is called when one is dragged or focused.
-import { arrowOf, clamp, dragged, make, minus, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
+import { arrowOf, clamp, dragged, make, makeHeard, minus, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
 
 export const SIDE = 440;
 export const CENTRE = SIDE / 2;
@@ -20,7 +20,7 @@ export const twoDecimals = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2)
 export class Plane {
   constructor(root) {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
-    this.announcement = make(root, "div", { class: "said", "aria-live": "polite" });
+    this.announcement = makeHeard(root);
     this.requestDraw = onceAFrame(() => this.draw());
     this.labelPoints = [];
     this.revision = this.dragging = null;

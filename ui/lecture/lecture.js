@@ -1,7 +1,7 @@
 // What a lecturer needs on every page: keys and presenters' remote controls, a spotlight, a blank screen, dark or light. It is
 // laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
 // the colours and the letters of charts.
-import { boxOf, clamp, make, onceAFrame } from "../../attention_core/attention/view/prelude.js";
+import { boxOf, clamp, make, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
 import { helpByKeys } from "../components/by_keys.js";
 
 const KEYS = [
@@ -359,6 +359,8 @@ const keepLetters = () => {
     for (const node of texts) if (parseFloat(node.getAttribute("font-size")) < least) node.setAttribute("font-size", `${least}px`);
     const smallest = Math.min(...texts.map((node) => parseFloat(node.getAttribute("font-size"))));
     chart.style.setProperty("--least-width", `${least ? 0 : Math.min(1, MIN_LETTERS / smallest) * width}px`);
+    const frame = chart.closest('[data-testid="stVegaLiteChart"]');
+    if (frame?.scrollWidth > frame?.clientWidth) set(frame, { tabindex: 0, role: "group", "aria-label": "A chart; arrow keys scroll it" });
   }
 };
 

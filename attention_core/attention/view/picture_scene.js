@@ -227,6 +227,7 @@ export class PictureScene extends ScenePlayer {
     this.drawCells(progress, scores, this.weightsInPicture(progress, weights));
     if (progress.say > 0 && !layout.isRow && !this.isEven && this.row === this.lastRow) this.numberLooks(progress.say);
     if (layout.isRow && !this.isEven) this.drawRow();
+    for (const [name, x, y] of data.names ?? []) this.nameColour(name, x * side, y * high);
     this.drawQuestion();
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
@@ -258,6 +259,12 @@ export class PictureScene extends ScenePlayer {
       pen.fill();
       this.text(label, left + 0.4 * size, top + 1.05 * size, size, { weight: 650, alpha, colour: tones.ground });
     });
+  }
+
+  // Below what has it.
+  nameColour(name, x, y) {
+    const { layout: { scale, least, high } } = this, size = Math.max(16 * scale, least * 0.8);
+    this.text(name, x, Math.min(y + size, high - 5), size, { weight: 650, align: "center", hides: true });
   }
 
   write(progress, scores, weights) {

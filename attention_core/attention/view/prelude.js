@@ -13,6 +13,13 @@ export const make = (parent, tag, about = {}, text = "") => {
   return parent.appendChild(node);
 };
 
+// What is heard and not seen: it is said politely whenever its text changes.
+export const makeHeard = (parent) => {
+  const node = make(parent, "p", { class: "heard", role: "status" });
+  node.style.cssText = "position:absolute;left:-100vw;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap";
+  return node;
+};
+
 export const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
 export const bold = (textContent) => create("b", { textContent });

@@ -1,7 +1,7 @@
 // What all scenes share: a caption, a stage, steps that play once and to which a visitor then can go, and a slider over their
 // time. A scene lays its stage out (`layOut`) and draws it at the present time (`draw`). It may have `begin`, called before it
 // plays, `arrive`, called after it has played as far as it was to, and `pace`, how many times as fast it plays.
-import { arrowOf, clamp, create, make, onceAFrame, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
+import { arrowOf, clamp, create, make, makeHeard, onceAFrame, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
 
 const WAIT = 600;  // milliseconds before it plays on arrival
 const HALL_LETTERS = 20;  // pixels of the smallest letters in a hall, of a screen of 1920 x 1080
@@ -19,7 +19,7 @@ export class ScenePlayer {
     Object.assign(this, { root, time: 0, playing: 0, sent: 0 });
     root.classList.add("scene");
     this.say = make(root, "p", "say");
-    this.heard = make(root, "p", { class: "heard", role: "status" });  // once it rests: who only hears it is told no steps before
+    this.heard = makeHeard(root);  // once it rests: who only hears it is told no steps before
     this.frame = make(root, "div", "frame");
     this.stage = make(this.frame, "div", { class: "stage", role: "group", "aria-label": label });
     this.canvas = make(this.stage, "canvas", { "aria-hidden": true });

@@ -61,7 +61,7 @@ def _draw_next_pieces(traced: TracedTranslation, text: str, position: int) -> No
     pieces = likely_pieces(model_of(traced.translator), read_source(text), prefix)
     after_apostrophe = bool(prefix) and load_vocabulary().text(prefix[-1]).endswith("'")
     bars = [piece._replace(text=piece_label(piece.text, after_apostrophe)) for piece in pieces]
-    token_bars(NAME, bars, prefix, ids[position] if position < len(ids) else None, _on_piece)
+    token_bars(NAME, bars, prefix, ids[position] if position < len(ids) else None, _on_piece, language="fr")
     if len(prefix) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption("Click a piece to force it.")

@@ -75,6 +75,16 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert all(0 < sum(look["weights"]) <= 1.001 for look in looks)
 
 
+def test_the_colours_of_a_drawing_are_named_on_demand(page):
+    assert data_of(page, "ask_scene")["names"] == []
+    names = data_of(page.toggle(key="ask_names").set_value(True).run(), "ask_scene")["names"]
+    placed = [(colour, x, y) for _, colour, x, y in SCENES["Five colours"]]
+    assert [colour for colour, *_ in names] == [colour for colour, *_ in placed]
+    assert all(
+        abs(x - at) < 0.1 and 0 < y - middle < 0.3 for (_, x, y), (_, at, middle) in zip(names, placed, strict=True)
+    )
+
+
 QUESTIONS = [
     ("Five colours", "which digit is left of the blue one?", "7"),
     ("Five colours", "What colour's the FIVE?", "green"),

@@ -49,6 +49,15 @@ def test_a_click_on_a_guest_or_a_drag_to_the_middle_chooses_the_lock(visit, app_
     page.mouse.up()
     page.wait_for_url("**query=0**")
     page.get_by_text("Two keys: shut, as no two open it.").wait_for()
+    settle(page)
+    guests = page.locator(".guest[tabindex='0']")
+    assert guests.count() == 1  # one stop of the Tab key, arrows go on
+    guests.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("button", name="16 Cleo: choose this lock")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_text("Two keys: 16 + 7 + 8 = 31, open.").wait_for()
+    expect(guests).to_be_focused()
 
 
 def test_a_click_in_the_map_chooses_the_pair_to_weigh(visit, app_url):

@@ -117,7 +117,7 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
         plane.keyboard.press("ArrowLeft")
     assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
     assert arrow.get_attribute("aria-label") == "q"
-    expect(plane.locator(".said").first).to_contain_text("the query")
+    expect(plane.locator(".heard").first).to_contain_text("the query")
     expect(plane.locator(SENTENCE)).not_to_have_text(words)
     assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
 
