@@ -1,6 +1,6 @@
 // Ten digits as they are drawn, and twice: the ink that their pixels have taken, and what is read; above as learned, below with every weight equal. The
 // lower row begins like the upper one, and loses its ink digit by digit. A click takes a digit along.
-import { create, isNew, make, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { create, inLine, isNew, make, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const played = new Set();  // what has been seen: a page that is drawn anew begins at rest
 
@@ -40,10 +40,6 @@ class TenDigits {
     digits.forEach((digit, drawn) => {
       const tile = make(tiles, "button", { "aria-label": `${drawn}, read as ${digit}: ${title}` });
       tile.style.setProperty("--at", drawn);
-      tile.onclick = () => {
-        this.choose({ digit: drawn, even: Boolean(before) });
-        document.querySelector(".st-key-pixels_own")?.scrollIntoView({ behavior: wantsLessMotion() ? "auto" : "smooth" });
-      };
       const picture = make(tile, "span", "mixture"), read = make(tile, "span", "digit");
       if (before) {
         picture.append(create("img", { className: "before", src: before.pictures[drawn], alt: "" }));
@@ -51,6 +47,10 @@ class TenDigits {
       }
       picture.append(create("img", { className: before ? "after" : "", src: pictures[drawn], alt: "" }));
       make(read, "b", `${before ? "after" : ""} ${isRight(digit, drawn) ? "" : "wrong"}`, `${digit}`);
+    });
+    inLine([...tiles.children], () => {}, (drawn) => {
+      this.choose({ digit: drawn, even: Boolean(before) });
+      document.querySelector(".st-key-pixels_own")?.scrollIntoView({ behavior: wantsLessMotion() ? "auto" : "smooth" });
     });
   }
 

@@ -121,3 +121,45 @@ TOUCHING_TEXTS = """() => {
   }).map(([next]) => `${text} / ${next}`));
 }"""
 """Finds pairs of words or numbers in neighbouring elements that have no gap between them."""
+FAINT = """() => {
+  const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const above = (node) => node.parentElement ?? node.getRootNode().host;
+  const partsOf = (colour) => {
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
+    const [r, g, b, opacity] = pen.getImageData(0, 0, 1, 1).data;
+    return [[r, g, b], opacity / 255];
+  };
+  const over = ([top, share], below) => below.map((part, at) => part + share * (top[at] - part));
+  const lightOf = (colour) => colour.map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0.05);
+  const paperOf = (node) => {
+    if (!node) return partsOf(getComputedStyle(document.querySelector(".stApp")).backgroundColor)[0];
+    const paper = partsOf(getComputedStyle(node).backgroundColor);
+    return paper[1] === 1 ? paper[0] : over(paper, paperOf(above(node)));
+  };
+  const isPlain = (node) => !node.closest("svg, .katex, :disabled, style, script, [inert]") && node.checkVisibility();
+  const hasText = ({ childNodes }) =>
+    [...childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim());
+  const walk = (root) => [...root.querySelectorAll("*")].flatMap((node) => [node, ...walkIn(node)]);
+  const walkIn = ({ shadowRoot }) => (shadowRoot ? walk(shadowRoot) : []);
+  return walk(document).filter((node) => isPlain(node) && hasText(node)).flatMap((node) => {
+    const { color, fontSize, fontWeight } = getComputedStyle(node), paper = paperOf(node);
+    let share = 1;
+    for (let each = node; each; each = above(each)) share *= getComputedStyle(each).opacity;
+    const [letters, own] = partsOf(color);
+    const lights = [over([letters, own * share], paper), paper].map(lightOf);
+    const least = parseFloat(fontSize) >= (fontWeight >= 700 ? 18.6 : 24) ? 3 : 4.5;
+    const ratio = Math.max(...lights) / Math.min(...lights);
+    return share > 0.1 && ratio < least - 0.01 ? [`${node.textContent.slice(0, 40)}: ${ratio.toFixed(2)}`] : [];
+  });
+}"""
+"""Texts whose contrast is too low for WCAG 2.2, AA, where they stand on plain paper."""
+UNREACHED = """() => [...document.querySelectorAll("[data-testid=stMain] *")].filter((node) => {
+  const scrolls = node.scrollWidth > node.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(node).overflowX);
+  const isReached = node.tabIndex >= 0 || node.querySelector("button, input, a, [tabindex='0']");
+  return scrolls && !isReached && !node.closest(".katex");
+}).map((node) => node.className)"""
+"""What is scrolled sideways, and not by keys."""
