@@ -1,5 +1,5 @@
 // Who works by keys or hears a page. What takes the place of a button that leaves gets its focus, or else the page's heading.
-// Escape closes what asks, and leaves an experiment. The answer of an experiment, and what became of a guess, is told whenever it has changed.
+// Escape closes what asks, and leaves an experiment. What became of a guess is told, and the answer of an experiment whenever it has changed.
 import { makeHeard } from "../../attention_core/attention/view/prelude.js";
 
 const STOPS = "a[href], button:not(:disabled), input:not(:disabled), textarea, [role=radio], [tabindex='0']";
@@ -32,7 +32,7 @@ const heirOf = ({ path, places }) => {
 };
 
 export const helpByKeys = () => {
-  let last = null, isByKeys = false;
+  let last = null, isByKeys = false, answer = "";
   const told = makeHeard(document.body);
   window.addEventListener("pointerdown", () => { isByKeys = false; }, true);
   window.addEventListener("keydown", (event) => {
@@ -43,8 +43,8 @@ export const helpByKeys = () => {
   document.addEventListener("focusin", ({ target }) => { last = { target, path: pathOf(), places: placesOf(target) }; });
   const look = () => {
     if (document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "notRunning") return;
-    const text = document.querySelector(ANSWER)?.textContent ?? "";
-    if (text !== told.textContent) told.textContent = text;
+    const node = window.lecture.on ? null : document.querySelector(ANSWER), text = node?.textContent ?? "";
+    if (text !== answer) { told.textContent = answer || node?.role ? text : ""; answer = text; }
     if (!last || document.activeElement !== document.body || (last.target.isConnected && !last.target.disabled)) return;
     const heir = isByKeys && !window.lecture.on && heirOf(last);
     last = null;

@@ -117,7 +117,7 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
         plane.keyboard.press("ArrowLeft")
     assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
     assert arrow.get_attribute("aria-label") == "q"
-    expect(plane.locator(".heard").first).to_contain_text("the query")
+    expect(plane.locator(".plane + .heard")).to_contain_text("the query")
     expect(plane.locator(SENTENCE)).not_to_have_text(words)
     assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
 
@@ -180,6 +180,6 @@ def test_what_comes_of_a_guess_is_shown_at_once_beside_what_was_before(plane):
     plane.get_by_role("button", name="Try this").click()
     plane.locator(".st-key-scoring_try_guess").get_by_text("cosine").click()
     expect(said(plane)).to_have_text("By L2 distance q takes most from k₂, 75%; by dot, too; by cosine from k₄.")
-    expect(plane.get_by_text("Not so:")).to_be_visible()
+    expect(plane.get_by_test_id("stAlertContainer").get_by_text("Not so:")).to_be_visible()
     expect(plane.locator(".note")).to_contain_text("A tick in a weight: what it was before.")
     assert plane.locator("path.ghost").get_attribute("d")
