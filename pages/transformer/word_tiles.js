@@ -1,7 +1,7 @@
 // Words as tiles that change places, and the French that comes of their order, each of its words tied to what it looks at:
 // first without positions, then with them. The
 // story plays once, then it belongs to the visitor: tiles are dragged onto each other, or moved with the arrow keys.
-import { arrowOf, boxOf, create, dragged, isNew, make, onceAFrame, pointIn, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { arrowOf, boxOf, create, dragged, isNew, make, makeHeard, onceAFrame, pointIn, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 
 const MOVE = 1200, TURN = 600, SWAPS_AT = 1600, NUMBERS_AT = 5600, RISE = 60;  // milliseconds, and pixels that a tile flies high
@@ -14,7 +14,8 @@ const swapped = (order, a, b) => order.map((word) => (word === order[a] ? order[
 class WordTiles {
   constructor(root) {
     this.root = root;
-    this.say = make(root, "p", { class: "say", "aria-live": "polite" });
+    this.say = make(root, "p", "say");
+    this.heard = makeHeard(root);
     this.reads = make(root, "p", "typed");
     this.tiles = make(root, "div", { class: "tiles", role: "group", "aria-label": "English words" });
     this.french = make(root, "p", { class: "french", lang: "fr" });
@@ -181,6 +182,8 @@ class WordTiles {
     Object.assign(this.swap, { disabled: !this.hasOrders || Boolean(data.tried) });
     this.switch.disabled = Boolean(data.tried);
     writeMarked(this.say, this.sentence(french));
+    const heard = `${french ?? ""} ${this.say.textContent}`;
+    if (french && heard !== this.heard.textContent) this.heard.textContent = heard;
     this.link();
   }
 
