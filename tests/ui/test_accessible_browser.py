@@ -55,3 +55,11 @@ def test_what_became_of_a_guess_is_heard_once(visit, app_url):
     expect(page.locator("body > .heard")).to_have_text(verdict.inner_text())
     page.get_by_role("button", name="Close").click()
     expect(page.locator("body > .heard")).to_have_text("")
+
+
+@pytest.mark.parametrize(("path", "language"), [("translate", "fr"), ("scoring", "")])
+def test_words_are_said_in_their_language(visit, app_url, path, language):
+    page = visit(f"{app_url}/{path}")
+    query = page.locator(".words .query").first
+    query.wait_for()
+    assert query.get_attribute("lang") == (language or None)

@@ -634,6 +634,7 @@ export class PlaneScene extends SceneView {
 
   // Whether a cell is to stand out in its row.
   isBest() { return false; }
+  get isTranslation() { return false; }
   get headingOfBars() { return this.data.glosses && this.data.formulas[this.row]; }
 
   isChangedCell(row, key) { return Boolean(this.base?.[row]) && this.data.isSoft && this.moved().length > 0 && Math.abs(this.data.weights[row][key] - this.base[row][key]) > SMALLEST_CHANGE; }

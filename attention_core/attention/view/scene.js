@@ -105,6 +105,8 @@ export class SceneView extends ScenePlayer {
     return Boolean(weights) && (name === "says" ? Boolean(answers) : ["asks", "scores", "softmax", "takes"].includes(name));
   }
 
+  get isTranslation() { return Boolean(this.data.glosses); }
+
   // Builds words, grips of columns, steps and switch anew.
   build() {
     const { keys, queries, vector, weights } = this.data, canChange = (this.canChange = Boolean(this.data.canChange && weights));
@@ -117,7 +119,8 @@ export class SceneView extends ScenePlayer {
     });
     this.grips = canChange ? keys.map((_, index) => this.gripOf(index)) : [];
     this.queries = queries.map((label) => make(this.words, "button", `query${label === END ? " label" : ""}`, textOf(label)));
-    if (this.data.glosses) for (const node of this.queries) node.lang = "fr";  // whose English stands below
+    if (this.isTranslation) for (const node of this.queries) node.lang = "fr";  // whose English stands below
+    if (this.data.nouns?.[1].startsWith("French")) for (const node of this.keys) node.lang = "fr";
     for (const [nodes, joined] of [[this.keys, this.data.joinedKeys], [this.queries, this.data.joinedQueries]]) this.glue(nodes, joined);
     this.others = (vector?.words ?? []).map((label) => make(this.words, "button", vector.glosses ? { lang: "fr" } : "", textOf(label)));
     this.glosses = this.glossesOf(this.data.glosses);
