@@ -19,11 +19,12 @@ const placesOf = (node) => {
   return places;
 };
 
-// What has come to where the focus was: on a page that is new, the heading.
+// What has come to where the focus was, null = it is on its way: on a page that is new, the heading.
 const heirOf = ({ path, places }) => {
   for (const [selector, at] of path === pathOf() ? places : []) {
     const isLink = selector === ".st-key-questions", place = document.querySelector(isLink ? ".st-key-experiment" : selector);
     const stops = place ? stopsIn(place) : [];
+    if (place?.querySelector('[data-testid="stSkeleton"]')) return null;
     if (stops.length) return stops[isLink ? 0 : Math.min(Math.max(at, 0), stops.length - 1)];
   }
   const heading = document.querySelector("h1");
@@ -47,6 +48,7 @@ export const helpByKeys = () => {
     if (text !== answer) { told.textContent = answer || node?.role ? text : ""; answer = text; }
     if (!last || document.activeElement !== document.body || (last.target.isConnected && !last.target.disabled)) return;
     const heir = isByKeys && !window.lecture.on && heirOf(last);
+    if (heir === null) return;
     last = null;
     if (heir) heir.focus({ preventScroll: true });
   };
