@@ -100,9 +100,9 @@ class SentenceView {
       const weight = now.weights[key], was = before?.weights[key] ?? 0, isRead = Math.max(weight, was) >= MIN_NUMBER;
       node.classList.toggle("asks", key === now.row);
       node.style.setProperty("--share", `${Math.round(100 * weight)}%`);
-      node.number.textContent = isRead ? [before && asPercent(was), asPercent(weight)].filter(Boolean).join(" → ") : "";
+      node.number.textContent = isRead ? ` ${[before && asPercent(was), asPercent(weight)].filter(Boolean).join(" → ")}` : "";
       const looks = `looks most at ${data.queries[heaviest(data.weights[key], 1)[0][1]]}`;
-      set(node, { "aria-pressed": key === data.query, "aria-label": `${data.queries[key]} ${node.number.textContent}: ${looks}` });
+      set(node, { "aria-pressed": key === data.query, "aria-label": `${data.queries[key]}${node.number.textContent}: ${looks}` });
     });
     this.root.dataset.looks = `${data.queries[now.row]} ${data.queries[best[1]]} ${asPercent(best[0])}`;
   }
