@@ -140,7 +140,7 @@ FAINT = """() => {
     const paper = partsOf(getComputedStyle(node).backgroundColor);
     return paper[1] === 1 ? paper[0] : over(paper, paperOf(above(node)));
   };
-  const aside = "svg, .katex, [disabled], [aria-disabled=true], style, script, [inert]";
+  const aside = "svg, .katex, [disabled], [aria-disabled=true], [data-testid=stSlider], style, script, [inert]";
   const isPlain = (node) => !node.closest(aside) && node.checkVisibility();
   const hasText = ({ childNodes }) =>
     [...childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim());
