@@ -10,7 +10,7 @@ from PIL import Image
 
 from attention_core.attention.wording import percent
 from attention_core.charts.overlay import image_png
-from attention_core.data.drawing import draw_strokes, flattened
+from attention_core.data.drawing import crop_to_ink, draw_strokes, flattened
 from attention_core.data.handwriting import Handwriting, HandwritingRemark, find_handwriting, shrink, write_on_canvas
 from attention_core.data.paper import PAPERS, photograph_ink
 from attention_core.data.presets import number_strokes
@@ -131,8 +131,7 @@ def example_photograph(text: str, paper: str, canvas_size: tuple[int, int]) -> n
     """Return a made photograph of digits on a paper, uint8 (rows, columns, 3)."""
     strokes = number_strokes(text, canvas_size, np.random.default_rng(SEEDS[paper]))
     written = draw_strokes(strokes, canvas_size, "#ffffff", "#000000")[..., 0]
-    rows, columns = np.flatnonzero(written.any(1)), np.flatnonzero(written.any(0))
-    ink = Image.fromarray(written[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
+    ink = Image.fromarray(crop_to_ink(written))
     return photograph_ink(ink, np.random.default_rng(SEEDS[paper]), paper).pixels
 
 

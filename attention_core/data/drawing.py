@@ -96,16 +96,20 @@ def prepare(canvas: np.ndarray) -> Drawing:
     Source: LeCun et al. 1998, section III.A.
     """
     ink = ink_of(canvas)
-    inked = ink > INK_THRESHOLD
-    rows, columns = np.flatnonzero(inked.any(1)), np.flatnonzero(inked.any(0))
-    if not len(rows):
+    crop = crop_to_ink(ink, INK_THRESHOLD)
+    if not crop.size:
         return Drawing(np.zeros((SIDE, SIDE), np.float32), CanvasRemark.EMPTY)
-    crop = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     fitted = _fit(crop)
     top, left = _corner(fitted)
     image = np.zeros((SIDE, SIDE), np.float32)
     image[top : top + fitted.shape[0], left : left + fitted.shape[1]] = fitted
     return Drawing(image, _remark(crop, ink.shape))
+
+
+def crop_to_ink(ink: np.ndarray, threshold: float = 0) -> np.ndarray:
+    """Return the part of a picture (rows, columns) in which there is more than so much ink; empty where none is."""
+    rows, columns = (np.flatnonzero((ink > threshold).any(axis)) for axis in (1, 0))
+    return ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) else ink[:0]
 
 
 def canvases_to_images(canvases: np.ndarray) -> np.ndarray:

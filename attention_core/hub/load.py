@@ -114,7 +114,8 @@ def kind_of(config: Any) -> ModelKind:
     if reads != "input_ids":
         raise ModelError(f"It takes neither text nor a picture but {reads} ({config.model_type}).")
     architecture = (config.architectures or [""])[0]
-    if architecture.endswith(MASKED) or is_single_encoder(config):
+    is_classifier = architecture.endswith(CLASSIFIERS) and not config.is_encoder_decoder
+    if is_classifier or architecture.endswith(MASKED) or is_single_encoder(config):
         return ModelKind.ENCODER
     if config.is_encoder_decoder:
         return ModelKind.ENCODER_DECODER

@@ -264,7 +264,7 @@ def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
 LABELS = {"id2label": {0: "bad", 1: "good, or fine", 2: "LABEL_2"}}
 
 
-@pytest.mark.parametrize("name", ["Bert", "Roberta", "DistilBert"])
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "DistilBert", "GPT2", "Llama"])
 @pytest.mark.parametrize("is_multiple", [False, True])
 def test_a_classifier_of_texts_keeps_its_head_and_says_its_classes(name, is_multiple, tmp_path):
     settings = LABELS | ({"problem_type": "multi_label_classification"} if is_multiple else {})
