@@ -13,8 +13,8 @@ from tests.support.browser import visitor
 from ui.navigation import PAGES, entry_of
 
 FOLDER = find_file("pages")
-SCREEN, SIZE = {"width": 440, "height": 1400}, (672, 378)
-"""Of the window, as narrow as a telephone, and of a photograph: twice as large as it is shown on a card."""
+WIDTH, HEIGHT, SIZE = 440, 1400, (672, 378)
+"""Of the window, as narrow as a telephone unless a card says otherwise, and of a photograph."""
 MARGIN = 16
 """Pixels of the page left of what is photographed."""
 HIDDEN = ("stBaseButton-primary", "stBaseButton-secondary", "stTextArea", "stCaptionContainer")
@@ -31,14 +31,16 @@ FIND_CORNER = """(nodes) => {
 def photograph(url: str, names: Sequence[str] = ()) -> None:
     """Write what pages show, on a light ground and on a dark one."""
     with visitor() as first:
-        page = first.context.browser.new_page(viewport=SCREEN, device_scale_factor=2)
+        page = first.context.browser.new_page(device_scale_factor=2)
         page.set_default_timeout(180_000)
         for entry in map(entry_of, names) if names else PAGES:
             card = {
                 "part": "main h1",
                 "below": 60,
-                "size": (SCREEN["width"], SCREEN["width"] * SIZE[1] / SIZE[0]),
+                "size": (WIDTH, WIDTH * SIZE[1] / SIZE[0]),
+                "screen": WIDTH,
             } | entry.card
+            page.set_viewport_size({"width": card["screen"], "height": HEIGHT})
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 page.goto(f"{url}/{entry.url_path}")
