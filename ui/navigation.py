@@ -36,8 +36,8 @@ class PageEntry:
     position: int  # pages with a smaller one stand before it
     title: str
     question: str
-    promise: str  # what surprises there, in a few words on its card, Markdown
     leads_on: str  # one sentence at the page's foot, before the link to the next page
+    promise: str = ""  # what its picture shows on Start, Markdown; "" = it has none there
     card: Mapping[str, Any] = field(
         default_factory=dict
     )  # what of it is photographed for Start, see benchmarks/start_page.py

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.files import find_file
 from ui.chart import file_address
-from ui.navigation import PAGES, PageEntry, entry_of, path_of
+from ui.navigation import PAGES, entry_of, path_of
 
 STORY = (
     ("memory",),
@@ -36,14 +36,9 @@ def draw_story() -> None:
             picture.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
         with words:
             st.subheader(f":gray[{number}] {first.promise}", anchor=False)
-            _draw_link(first)
-            for entry in beside:
-                _draw_link(entry)
-                st.caption(entry.promise)
-
-
-def _draw_link(entry: PageEntry) -> None:
-    st.page_link(path_of(entry), label=f"**{entry.title}**", icon=":material/arrow_forward:")
+            for entry in (first, *beside):
+                label = f"**{entry.title}**" if entry is first else entry.title
+                st.page_link(path_of(entry), label=label, icon=":material/arrow_forward:")
 
 
 @lru_cache

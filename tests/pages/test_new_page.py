@@ -18,7 +18,6 @@ LECTURE = "# Mine\\n\\n## Two words.\\npage: nearest\\nminutes: 3\\n"
 def test_it_is_in_the_sidebar_on_start_and_in_lectures(app):
     assert [entry.name for entry in PAGES].index("nearest") == len(PAGES) - 2
     assert "nearest" in {link.proto.page for link in app.get("page_link")}
-    assert "Two words, one number." in {caption.value for caption in app.caption}
     assert read_lecture(LECTURE, [entry.name for entry in PAGES]).items[0].page == "nearest"
 
 
