@@ -33,16 +33,15 @@ def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smal
     page = lecture(entry.url_path)
     for size in (*(OTHER_PROJECTORS if entry.name == "vectors" else ()), *PROJECTORS):
         assert_readable(page, *size)
-    if entry.name != "start":  # which is tried without being told
-        for tried, part in (("ask", "_try_guess"), ("revealed", "_try_scroll")):  # the question of Try this, its answer
-            page.keyboard.press("PageDown")
-            page.locator(f"[class*={part}]").wait_for(state="attached")
-            if entry.name in SHOWN:
-                page.wait_for_url(f"**tried={tried}**")
-                wait_for_picture(page, entry.name, is_seen=part == "_try_scroll" or not SHOWN[entry.name][1])
-            settle(page)
-            page.wait_for_function(FITTED)
-            assert_whole(page)
+    for tried, part in (("ask", "_try_guess"), ("revealed", "_try_scroll")):  # the question of Try this, its answer
+        page.keyboard.press("PageDown")
+        page.locator(f"[class*={part}]").wait_for(state="attached")
+        if entry.name in SHOWN:
+            page.wait_for_url(f"**tried={tried}**")
+            wait_for_picture(page, entry.name, is_seen=part == "_try_scroll" or not SHOWN[entry.name][1])
+        settle(page)
+        page.wait_for_function(FITTED)
+        assert_whole(page)
     for screen in page.locator(".st-key-lecture_screens [role=radio]").all()[1:]:
         screen.click()
         expect(screen).to_be_checked()
