@@ -4,7 +4,6 @@ import { makeHeard } from "../../attention_core/attention/view/prelude.js";
 
 const STOPS = "a[href], button:not(:disabled), input:not(:disabled), textarea, [role=radio], [tabindex='0']";
 const CLOSES = ['[class*="_try_close"] button', '.st-key-experiment [class*="_back"] button'];
-const ANSWER = '.st-key-experiment_answer, [class*="_try_this"] [data-testid="stAlertContainer"]';
 const OPENS = '[data-testid="stPopoverBody"], [role="dialog"]:not(#lecture *), [role="listbox"], [aria-label^="Close fullscreen"]';
 
 const stopsIn = (place) => [...place.querySelectorAll(STOPS)].filter((node) => node.checkVisibility());
@@ -44,8 +43,9 @@ export const helpByKeys = () => {
   document.addEventListener("focusin", ({ target }) => { last = { target, path: pathOf(), places: placesOf(target) }; });
   const look = () => {
     if (document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "notRunning") return;
-    const node = window.lecture.on ? null : document.querySelector(ANSWER), text = node?.textContent ?? "";
-    if (text !== answer) { told.textContent = answer || node?.role ? text : ""; answer = text; }
+    const text = document.querySelector(".st-key-experiment_answer")?.textContent ?? "";
+    if (text !== answer) { told.textContent = answer && text; answer = text; }
+    document.querySelector('[class*="_try_this"]')?.setAttribute("aria-live", window.lecture.on ? "off" : "polite");
     if (!last || document.activeElement !== document.body || (last.target.isConnected && !last.target.disabled)) return;
     const heir = isByKeys && !window.lecture.on && heirOf(last);
     if (heir === null) return;
