@@ -289,6 +289,7 @@ export class TableScene extends SceneView {
     const { weights, percents, progress } = this.state, isTold = weights[at] >= LEAST_NAMED && progress.divide > 0.5 && !isVector;
     node.firstChild.textContent = cutText(this.data.keys[at], MAX_IN_PLANE);
     node.share.textContent = isTold ? ` ${percents[at]}` : "";
+    if (isTold && this.canChange) set(node, { "aria-label": `${node.textContent}: ${node.ariaLabel}` });  // what is read comes first
     this.rows[at]?.[0].classList.toggle("cut", node.classList.contains("cut"));
     this.rows[at]?.[0].classList.toggle("strong", node.classList.contains("strong"));
   }
