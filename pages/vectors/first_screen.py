@@ -19,6 +19,7 @@ from pages.vectors.problem import Problem
 from pages.vectors.tables import CELL, EDITS, NAME, attention, chosen_cell
 from ui.edits import WeightsRow
 from ui.labels import explain
+from ui.lecture.mode import LECTURE
 from ui.player import step_of
 from ui.scene import scene_choice
 from ui.state import Field
@@ -40,7 +41,8 @@ def example_choice() -> None:
     """Draw the list of examples, and what the chosen one shows."""
     left, right = st.columns([1, 2.8], vertical_alignment="bottom", gap="medium")
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
-    box = partial(left.selectbox, format_func=titles.__getitem__)
+    label_visibility = "collapsed" if LECTURE.value else "visible"
+    box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility=label_visibility)
     workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
     if TRY_STAGE[NAME].value != NOT_TRIED:
         return  # the example's line is not about what is asked
