@@ -262,13 +262,16 @@ def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
 
 
 LABELS = {"id2label": {0: "bad", 1: "good, or fine", 2: "LABEL_2"}}
+OTHER_WIDTHS = {"n_embd": 32, "n_layer": 2, "n_head": 4, "dim": 32, "hidden_dim": 48, "n_layers": 2, "n_heads": 4}
+"""What GPT-2 and DistilBERT call WIDTHS."""
 
 
 @pytest.mark.parametrize("name", ["Bert", "Roberta", "DistilBert", "GPT2", "Llama"])
 @pytest.mark.parametrize("is_multiple", [False, True])
 def test_a_classifier_of_texts_keeps_its_head_and_says_its_classes(name, is_multiple, tmp_path):
     settings = LABELS | ({"problem_type": "multi_label_classification"} if is_multiple else {})
-    sizes = {"vocab_size": 90, "max_position_embeddings": 64, "pad_token_id": 0, **settings}
+    widths = OTHER_WIDTHS if name in ("GPT2", "DistilBert") else WIDTHS
+    sizes = {**widths, "vocab_size": 90, "max_position_embeddings": 64, "pad_token_id": 0, **settings}
     tiny_hub.write(tmp_path, f"{name}ForSequenceClassification", sizes, tiny_hub.word_piece_tokenizer())
     model = load_pretrained(tmp_path)
     done = ran(model, TEXT)
