@@ -98,7 +98,7 @@ def answer(masked: Masked) -> str:
         return f"{copies} −1e-9 hides nothing, so this one copies, too: {n_right} of {n}."
     if n_visible == n:
         return f"{copies} Here nothing is hidden from the other one either: {n_right} of {n}."
-    guesser = "the network" if MODEL.value == "unmasked" else "a second network"
+    guesser = "the network" if MODEL.value == "unmasked" else "a network trained with a mask"
     leaves = f"leaves {n_visible} of them in sight" if n_visible else f"hides it, so {guesser} has to guess"
     return f"{copies} The mask {leaves}: {n_right} of {n}."
 

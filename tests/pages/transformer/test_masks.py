@@ -42,7 +42,8 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
     assert copied == ["next word", "Tom ✓", "helped ✓", "Mary ✓", ". ✓", copied[-1]]
     right = n_right(guessed)
     assert right < 3
-    assert f"4 of 4 right. The mask hides it, so a second network has to guess: {right} of 4." in text_of(mask)
+    said = text_of(mask)
+    assert f"4 of 4 right. The mask hides it, so a network trained with a mask has to guess: {right} of 4." in said
     set_fields(mask, trained="unmasked", mask="none")
     assert "4 of 4 right. Here nothing is hidden from the other one either: 4 of 4." in text_of(mask)
     assert cells(mask).all()
