@@ -33,7 +33,7 @@ HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One key", "triples": "Two keys"}
 LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "Always shut"
 STACKS = {LARGER: "match3-one-layer", TWICE: "match3-two-layers"}
-NEW_LOCKS = "Judged rightly, of {:,} new locks"
+NEW_LOCKS = "Right of {:,} new locks, open or shut"
 JUDGED_BOUNDS = 0.65, 0.95
 """The most that each answer to the guess but the last is right for."""
 NETWORKS = {HEAD_WORDS["pairs"]: HEADS["pairs"], TWICE: STACKS[TWICE], HEAD_WORDS["triples"]: HEADS["triples"]}
