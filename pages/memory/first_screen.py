@@ -121,10 +121,10 @@ def guess_loss(text: str) -> TryThis:
     """Return the page's surprise: how many words one vector loses of a long sentence's beginning, or of a short one."""
     short = shorter(text)
     is_long, n = n_words(text) >= 2 * n_words(short), n_words(short)
-    amount = (
-        f"of the first {n} words alone, *{as_markdown(short.rstrip('.'))}*,"
+    question = (
+        f"Only *{as_markdown(short.rstrip('.'))}*, {n} words: how many does one vector lose?"
         if is_long
-        else f"of these {n_words(text)} words"
+        else f"How many of these {n_words(text)} words does one vector lose?"
     )
 
     def act() -> None:
@@ -136,7 +136,7 @@ def guess_loss(text: str) -> TryThis:
 
     return TryThis(
         "shorten the sentence" if is_long else "count what is lost",
-        f"How many {amount} does one vector lose?",
+        question,
         LOST_OPTIONS,
         act if is_long else None,
         outcome,

@@ -59,7 +59,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words lost or misplaced` : `none of ${counts.at(-1)} words lost` }));
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words wrong, lost or misplaced` : `none of ${counts.at(-1)} words lost` }));
       if (nLost) make(half.lost, "span", "which", `: ${lost.join(", ")}`);
       half.lost.classList.toggle("none", !nLost);
     }
@@ -175,7 +175,7 @@ class OneVector extends ScenePlayer {
   captionNow() {
     const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
     if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
-    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} lost or misplaced` : "**no word** is lost");
+    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} wrong, lost or misplaced` : "**no word** is lost");
     const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
     if (time < (starts.attention ?? Infinity)) return one;
     if (halves.every(({ lost }) => !lost.length)) return `One vector was enough for these ${n} words: **no word** is lost.`;
@@ -193,7 +193,7 @@ class OneVector extends ScenePlayer {
     curve.replaceChildren();
     set(curve, { viewBox: `0 0 ${width} ${all}`, width, height: all });
     const write = (text, x, y, about = {}) => make(curve, "svg:text", { x, y, "font-size": smallest, fill: "currentcolor", ...about }, text);
-    make(curve, "svg:line", { x1: xOf(n), x2: xOf(n), y1: 0, y2: high, stroke: "currentcolor", "stroke-width": 2, "stroke-dasharray": "4 3" });
+    make(curve, "svg:line", { x1: xOf(n), x2: xOf(n), y1: 0, y2: high - 14 - smallest, stroke: "currentcolor", "stroke-width": 2, "stroke-dasharray": "4 3" });
     const pointsOf = ({ bleu }) => bleu.map((score, at) => `${xs[at]},${yOf(score)}`);
     if (scores.length > 1) make(curve, "svg:polygon", { class: "gap", points: [...pointsOf(scores[0]), ...pointsOf(scores[1]).reverse()].join(" ") });
     for (const { name, colour, bleu } of scores) {

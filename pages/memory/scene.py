@@ -26,7 +26,10 @@ from ui.translation_scene import note_weights
 from ui.try_this import is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
-TITLES = {WITHOUT: "one vector for all {} words", ATTENTIVE: "attention: one vector for each word or mark"}
+TITLES = {
+    WITHOUT: "one vector for all {} words: its French, read back",
+    ATTENTIVE: "attention: one vector for each word or mark",
+}
 _memory_scene = component("one_vector", folder="pages/memory")
 
 

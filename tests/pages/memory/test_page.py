@@ -417,7 +417,7 @@ def test_a_guess_is_about_how_many_words_are_lost(trained):
     assert scene(trained)["covered"]
     assert scene(trained)["counts"] == [6, 6], "the six words stand"
     guess = trained.segmented_control(key="memory_try_guess")
-    assert guess.label.startswith("How many of the first 6 words alone, *My aunt bought a red car*, does")
+    assert guess.label.startswith("Only *My aunt bought a red car*, 6 words: how many does")
     guess.set_value(0).run()
     assert "**13 of 21**" in trained.success[0].value
     assert not scene(trained)["covered"]
