@@ -91,16 +91,16 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
     if not judgement.is_read:
         return "neither knows enough words"
-    return f"both say {' and '.join(f'*{judgement.verdict(name).label}*' for name in names)}"
+    return f"both say {' and '.join(dict.fromkeys(f'*{judgement.verdict(name).label}*' for name in names))}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
     """Draw how many sentences each network judges right; `called` names them."""
     # as they are written, so that equal numbers have equal bars
     accuracies, colours = [round(accuracy_of(name), 2) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
-    alt = f"Right of 925 sentences: {', '.join(called.values())}"
+    alt = f"Right on 925 sentences: {', '.join(called.values())}"
     note_picture(lambda: bar_table([*called.values()], {"right": accuracies}, colours[:1]), alt)
     rows = bar_rows(zip(called.values(), accuracies, colours, strict=True))
     st.html(f'<div role="group" aria-label="{alt}">{rows}</div>')
     changed = " Your weights are in what they say, not in the bars." if judgement.edits else ""
-    note(f"Right of 925 sentences, from which neither learned, but by which their settings were chosen.{changed}")
+    note(f"Right on 925 sentences, from which neither learned, but by which their settings were chosen.{changed}")

@@ -87,7 +87,7 @@ class JudgedScene extends SceneView {
     if (this.isChanged()) return super.captionOf("says");
     if (data.isAwaited) {
       const [weights] = data.weights, first = weights.indexOf(Math.max(...weights)), turned = data.turned[first] ? ", but a negation has turned its vector round" : "";
-      return `Out of that mixture comes ${saidOf(this.answer())}. **${quoted(data.keys[first])}** has the most weight${turned}.${data.covered ? "" : " Whether it decides, **Try this** shows."}`;
+      return `Out of that mixture comes ${saidOf(this.answer())}. **${quoted(data.keys[first])}** has the most weight${turned}.`;
     }
     return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
   }
