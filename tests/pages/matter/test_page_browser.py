@@ -15,7 +15,7 @@ def word(page, name: str):
 
 def test_a_new_sentence_is_judged_and_its_words_are_crossed_out_and_pulled(visit, app_url):
     page = visit(f"{app_url}/matter?step=weights")
-    expect(say(page)).to_contain_text("“bad” has the most weight, but a negation has turned its vector round. Whether")
+    expect(say(page)).to_contain_text("“bad” has the most weight, but a negation has turned its vector round.")
     settle(page)
     submit(page.get_by_role("textbox").first, "The plot is dull.")
     word(page, "dull").wait_for()
