@@ -101,7 +101,7 @@ def crossed_out_word() -> TryThis:
         TRY_STAGE[network.NAME].reset()  # the verdict on a guess was about another sentence or other models
     return TryThis(
         "cross out a word",
-        "*chien* may no longer look at “dog”. Who is under the table?",
+        "When it writes *chien*, it may no longer look at “dog”. Who is under the table?",
         (*SUBJECTS.values(), "something else"),
         act,
         outcome,

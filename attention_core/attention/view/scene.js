@@ -163,7 +163,7 @@ export class SceneView extends ScenePlayer {
     if (without && this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
     if (weights) choices.push([attention, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
-    if (this.data.isEdited) choices.push([this.resetTitle, () => false, () => this.reset()]);
+    if (this.data.isEdited) choices.push([this.isTranslation ? "undo changes" : this.resetTitle, () => false, () => this.reset()]);
     this.switch.replaceChildren();
     this.switch.hidden = choices.length < 2;
     this.choices = choices.map(([title, isOn, act]) => {
@@ -280,10 +280,12 @@ export class SceneView extends ScenePlayer {
       const isPresent = candidates === answers[row], said = (isPresent && candidates.find(([, , isSaid]) => isSaid)) || candidates[0];
       const wordOf = (text) => (row === 0 && this.isSentence ? text.charAt(0).toUpperCase() + text.slice(1) : textOf(text));
       const word = isPresent && said[2] ? textOf(queries[row]) : wordOf(said[0]), about = isNear ? "about " : "";
-      const rivals = candidates.filter((candidate) => candidate !== said && candidate[1] >= 0.01 && !candidate[0].endsWith("…")).slice(0, 2);
+      // Those as likely as the beginning of a word, which is not named, or likelier.
+      const unsaid = candidates.filter((candidate) => candidate !== said), unnamed = unsaid.findIndex(([text, probability]) => probability < 0.01 || text.endsWith("…"));
+      const rivals = unsaid.slice(0, unnamed < 0 ? 2 : Math.min(2, unnamed));
       const odds = [[word, said[1]], ...rivals.map(([text, probability]) => [wordOf(text), probability])], [, next] = odds;
       const others = 1 - odds.reduce((sum, [, probability]) => sum + probability, 0);
-      const unsaid = candidates.filter((candidate) => candidate !== said), [, likeliest] = unsaid.find((candidate) => !rivals.includes(candidate)) ?? unsaid.at(-1) ?? said;
+      const [, likeliest] = unsaid[rivals.length] ?? unsaid.at(-1) ?? said;
       if (others >= LEAST_OTHERS) odds.push([`others, each ≤${Math.ceil(100 * likeliest)}%:`, others]);
       return {
         word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next,
