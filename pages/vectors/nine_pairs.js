@@ -32,7 +32,10 @@ class NinePairs extends PlaneScene {
     nameColumn("contexts", end);
   }
 
-  legend() { return `Blue: query. Yellow: keys. Green: values. ${super.legend()}`; }
+  legend() {
+    const isScored = this.given.factor !== null && this.data.isSoft && this.data.keys.length <= ROOMY;
+    return `Blue: query. Yellow: keys. Green: values. Orange: context, the pink steps added up. ${isScored ? `Score: ${this.product}. ` : ""}${super.legend()}`;
+  }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.
   positionsOf(arrow) {
@@ -131,7 +134,7 @@ class NinePairs extends PlaneScene {
     const others = [...keys.keys()].filter((key) => weights[key] > 0 && !(isSame && key === row)).sort((a, b) => weights[b] - weights[a]);
     if (isEdited || this.given.factor === null || others.length < 2 || now.queries[row].length !== 2) return null;
     const [near, far] = [others[0], others.at(-1)], [nearby, away] = [near, far].map((key) => degreesBetween(now.queries[row], now.keys[key]));
-    return `${this.given.isTurned ? `Turned by W_Q, **${name}**` : `**${name}**`} takes **${percents[near]}** from ${keys[near]}, ${nearby}° away, ${nearby < away ? "but only" : "and"} **${percents[far]}** from ${keys[far]}, ${away}° away.`;
+    return `${this.given.isTurned ? `Turned by W_Q, **${name}**` : `**${name}**`} takes ${isSame && weights[row] > weights[near] ? `**${percents[row]}** from itself, ` : ""}**${percents[near]}** from ${keys[near]}, ${nearby}° away, ${nearby < away ? "but only" : "and"} **${percents[far]}** from ${keys[far]}, ${away}° away.`;
   }
 
   // In each cell its score, where there is room.

@@ -9,7 +9,7 @@ from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
 NINE = re.compile(r"Only .* moved\..* 9 of 9 weights changed\.")
-ANGLES = "x1 takes 41% from x3, 33° away, but only 5% from x2, 105° away."
+ANGLES = "x1 takes 54% from itself, 41% from x3, 33° away, but only 5% from x2, 105° away."
 
 
 def type_into(page, row, share, letter):
@@ -127,7 +127,9 @@ def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app
 def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again(visit, app_url):
     page = visit(f"{app_url}/vectors")
     page.get_by_role("button", name="x3: ask from here").click()
-    expect(page.locator(".say")).to_have_text("x3 takes 36% from x1, 33° away, but only 15% from x2, 72° away.")
+    expect(page.locator(".say")).to_have_text(
+        "x3 takes 49% from itself, 36% from x1, 33° away, but only 15% from x2, 72° away."
+    )
     expect(page.locator("text.name").first).to_have_text("x1 36%")
     tip = page.locator('.tip[data-place="0"]')
     tip.focus()
