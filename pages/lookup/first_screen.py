@@ -18,7 +18,7 @@ from ui.try_this import TryThis, is_answered, try_this
 
 QUERY_BOX = "lookup_asked"
 BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
-MAX_RUNS = 3  # of letters that a query shares with a key, which are named
+MAX_RUNS = 3  # of letters that a query shares with the nearest keys, one each
 MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
 
 
@@ -78,6 +78,11 @@ def nothing_fits_note(request: LookupRequest, trace: AttentionTrace, query: int)
     return f"“{text}” resembles no key much, yet its weights sum to 100%: a softmax cannot answer “nothing fits”."
 
 
+def _describe_run(run: str) -> str:
+    letters = run.strip("_")
+    return letters if len(letters) > 1 else f"{'first' if run.startswith('_') else 'last'} letter {letters}"
+
+
 def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str, core.Encoder]) -> None:
     """Let a visitor guess what the query finds by meaning instead of spelling, or by spelling instead of meaning."""
     if len(encoders) < 2:
@@ -102,10 +107,11 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     def outcome() -> tuple[int, str]:
         option = best_by[next_by]
         sentence = f"By {next_by} it finds *{names[option]}*; by {present_by}, *{names[best_by[present_by]]}*."
-        runs = core.shared_runs(text, request.records.keys[rankings_by[next_by][asked][0]])
+        nearest = [request.records.keys[key] for key in rankings_by[next_by][asked][:MAX_RUNS]]
+        runs = {key[:40]: shared[0] for key in nearest if (shared := core.shared_runs(text, key))}
         if next_by == "spelling" and runs:
-            letters = ", ".join(error_markdown(run.strip("_")) for run in runs[:MAX_RUNS])
-            sentence += f" Runs of letters in common: {letters}."
+            letters = ", ".join(f"*{error_markdown(key)}* {_describe_run(run)}" for key, run in runs.items())
+            sentence += f" Letters in common: {letters}."
         return option, sentence
 
     question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"

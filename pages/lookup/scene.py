@@ -42,11 +42,13 @@ def draw_lookup_scene(lookup: LookUp) -> None:
             _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
 
     flattened = f"The plane flattens {trace.key.shape[-1]} numbers to two: distances are rough, threads exact."
-    nothing_fits = nothing_fits_note(request, trace, query)
+    note = (
+        f"{flattened} A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}"
+    )
     data = table_data(request, trace, order) | {
         "query": query,
         "focus": MATCHING.value,
-        "note": f"{flattened} A score is a cosine divided by {lookup.temperature:g}. {nothing_fits}",
+        "note": "" if is_guessing(NAME) else note,
         "plays": request.is_present,
         "covered": is_guessing(NAME),
         "titles": [escape_hidden(records.keys[key]) for key in order],

@@ -244,7 +244,9 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
     st.selectbox(
         "Head, the clearest first",
         list(habits),
-        format_func=lambda head: f"{head[0]}.{head[1]}{habits[head] and ': '}{habits[head].replace(' token,', ',')}",
+        format_func=lambda head: ": ".join(
+            filter(None, (f"{head[0]}.{head[1]}", habits[head].replace("%", "% on average")))
+        ),
         width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),

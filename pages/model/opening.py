@@ -229,9 +229,7 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         lengths = trace.value_of(selection.head).float().norm(dim=-1)
         times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
         if strongest == run.tokens[0] and times >= SHORT_VALUE:
-            reason = (
-                f" It takes almost nothing: {strongest} has a value vector {times:.0f} times shorter than the mean."
-            )
+            reason = f" From {strongest} it takes almost nothing: its value is {times:.0f} times shorter than the mean."
         return OPTIONS.get(strongest, len(OPTIONS)), f"{_moved_shares(run, selection)}.{reason}"
 
     return TryThis(

@@ -5,7 +5,7 @@ import { asPercent, boxOf, clamp, heaviest, inLine, isNew, keepFocus, make, set,
 
 const SWING = 450;  // milliseconds
 const THICK = 18, THIN = 1.5;  // pixels of an arc, of all the weight and of none
-const MIN_WEIGHT = 0.02, MIN_NUMBER = 0.05;  // from which on there is an arc, and a number
+const MIN_WEIGHT = 0.04;  // from which on there is an arc, and a number
 const FLAT = 26, STEEP = 0.42, PEAK = 0.75;  // how high an arc is: by so many pixels, of the distance; a Bézier curve's top
 const GREY = 0.22;  // the opacity of an arc of before
 const ROOM = 10;  // pixels above the highest arc
@@ -41,7 +41,7 @@ class SentenceView {
       pair.append(last);
       make(pair, "button", "rival", `or ${rival}`).onclick = () => this.tell({ rival });
     }
-    this.foot.replaceChildren(`${note} `);
+    this.foot.replaceChildren(note);
     if (text) make(this.foot, "button", "edit", "Edit").onclick = () => this.edit();
   }
 
@@ -94,10 +94,11 @@ class SentenceView {
     if (now.share === 1) now.point = this.topOf(now.row);  // words may have moved
     this.arcs.replaceChildren();
     const before = data.before?.row === now.row ? data.before : null;
-    before?.weights.forEach((weight, key) => { if (weight >= MIN_NUMBER) this.arc(key, weight, "before"); });
+    this.foot.firstChild.data = `${data.note} ${before ? "Grey: before. " : ""}`;
+    before?.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight, "before"); });
     now.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight); });
     this.tokens.forEach((node, key) => {
-      const weight = now.weights[key], was = before?.weights[key] ?? 0, isRead = Math.max(weight, was) >= MIN_NUMBER;
+      const weight = now.weights[key], was = before?.weights[key] ?? 0, isRead = Math.max(weight, was) >= MIN_WEIGHT;
       node.classList.toggle("asks", key === now.row);
       node.style.setProperty("--share", `${Math.round(100 * weight)}%`);
       node.number.textContent = isRead ? ` ${[before && asPercent(was), asPercent(weight)].filter(Boolean).join(" → ")}` : "";

@@ -255,7 +255,7 @@ def relinked_guess(training: Training, text: str) -> TryThis | None:
     return TryThis(
         "join A with D, not B",
         "A is joined with D instead of B, B with C. No graph of the training had such edges. Where will A's weight go?",
-        ("To D", "To E or I", "To all three alike"),
+        ("To D", "To E or I", "To D, E and I alike"),
         _relink,
         outcome,
         "train_film",

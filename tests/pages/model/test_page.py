@@ -380,7 +380,7 @@ def test_examples_ask_at_their_word_and_the_verdict_goes_with_the_second_text(pa
     scene = data_of(page, "model_tokens_scene")
     assert [round(scene["before"]["weights"][key], 2) for key in (2, 8, 0)] == [0.68, 0.05, 0.1]
     assert scene["rival"] == "tired", "the last word has a switch now"
-    assert f"**Right**: {moved}. It takes almost nothing: [CLS] has a value vector 1" in page.success[0].value
+    assert f"**Right**: {moved}. From [CLS] it takes almost nothing: its value is 1" in page.success[0].value
     assert "→" not in text_of(rerun(page, model_second_encoder="It was a road.")), "other words change the shares, too"
     rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
