@@ -309,12 +309,13 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
       const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads ${other.length < whole.length ? "only " : ""}**“${other}”**` : "";
-      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${row === n - 1 ? ` It has read **${whole}**: pink marks where it looked${evenly}.` : ""}`;
+      if (n > 1 && row === n - 1) return `${which}**“${text}”** (${asPercent(share)}). It has read **${whole}**, each look led by what came before (pink: all ${n})${evenly}.`;
+      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${n === 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of that mixture comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    return `Out of these pieces comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
   }
 
   inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }

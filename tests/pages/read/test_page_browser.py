@@ -17,7 +17,7 @@ SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.locator(".st-key-read_try button").click()
     expect(visitor.locator(SAY)).to_contain_text(
-        "pink marks where it looked; with every weight equal it reads only “1”"
+        "each look led by what came before (pink: all 6); with every weight equal it reads only “1”"
     )
     expect(visitor.get_by_role("group", name="Looks").get_by_text("3", exact=True)).to_be_visible()
     visitor.get_by_text("Only 1415", exact=True).click()
@@ -72,7 +72,7 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
     expect(visitor.locator(SAY)).to_contain_text("It has read 31415")
     clear(visitor)
     draw(visitor, *FOUR, *SEVEN)
-    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: out of that mixture comes “end”")
+    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: “end”")
     expect(visitor.locator(SAY)).to_contain_text("It has read 47")
     settle(visitor)
     visitor.get_by_test_id("stSidebarNavLink").first.click()
@@ -80,7 +80,7 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
     visitor.wait_for_function(IDLE)
     visitor.go_back()
     visitor.locator("canvas.upper-canvas").wait_for()
-    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: out of that mixture comes “end”")
+    expect(visitor.locator(SAY)).to_contain_text("Look 3 of 3: “end”")
     expect(visitor.locator(SAY)).to_contain_text("It has read 47")
     settle(visitor)
 
