@@ -52,5 +52,5 @@ def question_and_answer() -> None:
     take_along(lambda: export_glimpse(drawing, reading.question, answer))
 
 
-page_frame(NAME, "Ask about a drawing: the question decides where to look.")
+page_frame(NAME, "The question decides where to look.")
 page_body(question_and_answer)

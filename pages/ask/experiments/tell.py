@@ -96,7 +96,7 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
     probabilities = to_array(scene.caption.probabilities[index])
     best = np.argsort(-probabilities)[:MAX_NAMED]
     likely = [(LABELS[token], share) for token in best[1:] if (share := float(probabilities[token])) >= LEAST_RIVAL]
-    rivals = "".join(f"; next “{name}”, {percent(share)}" for name, share in likely)
+    rivals = "".join(f"; or “{name}”, {percent(share)}" for name, share in likely)
     st.markdown(f"Then it says **{label}** ({percent(float(probabilities[best[0]]))}){rivals}.")
 
 
