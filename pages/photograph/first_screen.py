@@ -263,7 +263,7 @@ def absent_surprise() -> TryThis:
     return TryThis(
         "ask for what is not there",
         f"There is no *{text}* in this photograph. How likely is one, says the network, when it is asked for one?",
-        ("Below 5%", "Up to 50%", "Above 50%"),
+        ("Below 5%", "5 to 50%", "Above 50%"),
         act,
         outcome,
         "photograph_scene",

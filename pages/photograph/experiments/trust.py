@@ -61,13 +61,14 @@ def draw(card: dict[str, Any]) -> None:
     means = card["photographs"]["temperature_1"]
     with left, st.container(key="photograph_means"):
         titles = {key: title for key, title in MEANS.items() if key != "trained" or not LECTURE.value}
-        heading, shares = "Mean probability", [means[key] for key in titles]
+        heading, shares = "Mean probability of what is there", [means[key] for key in titles]
         section(heading, Role.OUTPUT)
         note_picture(partial(bar_table, [*titles.values()], {"probability": shares}, SERIES), heading)
         st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(titles.values(), shares, strict=True)))
         areas = card["faithfulness"]["area_of_deletion"]
         remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
-        paragraph(f"As regions turn grey, the name keeps on average {remains}.")
+        if not LECTURE.value:
+            paragraph(f"As regions turn grey, the name keeps on average {remains}.")
         with st.container(key="desk_photograph_boxes"):
             of_picture, in_boxes = (percent(means[key]) for key in ("area_of_boxes", "weight_inside"))
             st.markdown(
