@@ -83,7 +83,10 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = "Each pixel becomes a mixture of all 784: learned weights keep the digit readable, equal ones lose it."
+CLAIM = (
+    "Each pixel becomes a mixture of all 784. These learned weights keep the digit, equal ones lose it; "
+    "whether reading needs any, **Try this** shows."
+)
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)
@@ -268,9 +271,9 @@ def worth_text() -> str:
         return ""
     if equal is None:
         return f"Of 10,000 new digits it reads {learned:.0%}."
-    figures = f"{learned:.0%}; with every weight {equal_weight()} {equal:.0%}"
+    figures = f"{learned:.0%}; with every weight {equal_weight()} {equal:.0%} (by luck 10%)"
     if equal_from_start and LAYER.value == PLAIN:
-        figures += f", trained so from the start {equal_from_start:.0%}"
+        figures += f"; a network trained so from the start reads {equal_from_start:.0%}"
     return f"Of 10,000 new digits it reads {figures}."
 
 

@@ -26,6 +26,7 @@ from ui.state import component_message
 from ui.try_this import TryThis, is_answered, is_guessing
 
 KEY = "pixels_ten"
+GREY_NOTE = "Equal weights make an even grey of any drawing. The network never learned from one."
 HINT = " Click one to see how."
 WITHOUT_ATTENTION = "Equal weights lose where the ink lies; with no attention at all it stays in its place."
 _read_many = by_model(ask_many)
@@ -59,7 +60,7 @@ def draw_ten_digits() -> None:
         "drawn": [] if has_control else [_picture(to_array(_image(label))) for label in presets],  # as the control sees
         "rows": rows,
         # a lecture's first screen has no scene
-        "note": "" if has_control else describe_grey(equal_digits) + HINT * (not LECTURE.value),
+        "note": "" if has_control else GREY_NOTE + HINT * (not LECTURE.value),
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
@@ -102,14 +103,6 @@ def describe_equal(digits: Sequence[int]) -> str:
     exception = next(((drawn, digit) for drawn, digit in enumerate(digits) if digit != common), None)
     text = f"With every weight {screen.equal_weight()}, {n} of these 10 digits become {_article(common)}"
     return f"{text}, and the {exception[0]} {_article(exception[1])}." if exception and n == 9 else f"{text}."
-
-
-def describe_grey(digits: Sequence[int]) -> str:
-    """Say why equal weights make one digit of nearly all: these are read."""
-    common = Counter(digits).most_common(1)[0][0]
-    return (
-        f"Equal weights make an even grey of any drawing. The network never learned from one: its {common} is a habit."
-    )
 
 
 def _article(digit: int) -> str:

@@ -347,9 +347,11 @@ def test_what_is_said_of_a_layer_is_what_its_cards_say(page, layer):
     set_fields(page, layer=layer)
     card, begun = (json.loads((FOLDER / f"{name}.json").read_text()) for name in (layer, "pixel-notes-uniform"))
     equal = card.get("test_accuracy_with_uniform_attention")
-    told = f"it reads {card['test_accuracy']:.0%}" + (f"; with every weight equal {equal:.0%}" if equal else ".")
+    told = f"it reads {card['test_accuracy']:.0%}" + (
+        f"; with every weight equal {equal:.0%} (by luck 10%)" if equal else "."
+    )
     assert told in text_of(page)
-    from_start = f", trained so from the start {begun['test_accuracy']:.0%}."
+    from_start = f"; a network trained so from the start reads {begun['test_accuracy']:.0%}."
     assert (from_start in text_of(page)) == (layer == "pixel-notes")
     if layer == "pixel-notes-product":
         assert "Every weight 0: reads" in re.sub(r"<[^>]+>", "", html_of(page))
