@@ -5,7 +5,7 @@ import { asPercent, boxOf, clamp, heaviest, inLine, isNew, keepFocus, make, set,
 
 const SWING = 450;  // milliseconds
 const THICK = 18, THIN = 1.5;  // pixels of an arc, of all the weight and of none
-const MIN_WEIGHT = 0.04;  // from which on there is an arc, and a number
+const MIN_WEIGHT = 0.05;  // from which on there is an arc, and a number
 const FLAT = 26, STEEP = 0.42, PEAK = 0.75;  // how high an arc is: by so many pixels, of the distance; a Bézier curve's top
 const GREY = 0.22;  // the opacity of an arc of before
 const ROOM = 10;  // pixels above the highest arc
