@@ -74,6 +74,11 @@ def key_name(key: int) -> str:
     return f"k{key + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
+def score_title(name: str) -> str:
+    """Return what the page calls a score: after what it counts, where links and code call it "L2 distance"."""
+    return "squared distance" if name == "L2 distance" else name
+
+
 def draw_examples(vectors: Vectors) -> None:
     """Draw the examples, and the note on one that was chosen."""
     with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):

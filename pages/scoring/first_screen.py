@@ -22,13 +22,12 @@ from ui.edits import WeightsRow
 from ui.scene import scene_choice
 from ui.try_this import TryThis, is_guessing
 
-RIVAL_SCORES = ("dot", "L2 distance")
 GUESSED_SCORES = ("dot", "cosine", "L2 distance")
 REWARDS = {
     "dot": "angle and lengths",
     "scaled dot": "the same, ÷ √d",
     "cosine": "angle alone",
-    "L2 distance": "squared distance",
+    "L2 distance": "nearness alone",
     "general": "a trained matrix",
     "additive": "a trained network",
     "concat": "a trained network",
@@ -45,11 +44,12 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
     if is_hero:
         traces = {name: trace for name, trace in traces.items() if name in (*GUESSED_SCORES, controls.SCORE.value)}
     query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
+    titles = [*map(controls.score_title, names)]
     labels = [f"k{key + 1}" for key in range(len(keys))]
     for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
         numbers = (getattr(trace, quantity)(0)[0].tolist() for trace in traces.values())
         columns = {quantity: [value for row in numbers for value in row]}
-        drawing = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
+        drawing = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], titles)
         note_picture(drawing, f"All {quantity}")
     data = {
         "names": ["q", *map(controls.key_name, range(len(keys)))],
@@ -57,7 +57,8 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
         "extent": EXTENT,
         "values": keys,
         "bare": vectors.d != 2,
-        "parameters": {name: _parameters(trace.score) for name, trace in traces.items()},
+        "scores": dict(zip(titles, names, strict=True)),
+        "parameters": {controls.score_title(name): _parameters(trace.score) for name, trace in traces.items()},
     }
     covered = is_hero and is_guessing(controls.NAME)
     scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
@@ -82,7 +83,7 @@ def scores_scene(traces: Mapping[str, AttentionTrace]) -> dict[str, Any]:
         **rows[0],
         **joined,
         "numbers": numbers | {"queries": numbers["queries"] * len(names)},
-        "queries": names,
+        "queries": [*map(controls.score_title, names)],
         "keys": [controls.key_name(key) for key in range(len(rows[0]["keys"]))],
         "axes": None,
         "formulas": [re.sub("<.*?>", "", trace.score.short) for trace in traces.values()],
@@ -103,7 +104,7 @@ def on_choose(traces: Mapping[str, AttentionTrace]) -> None:
     if choice.is_reset:
         controls.EDITS.reset()
     elif choice.key is not None:
-        row = WeightsRow(controls.EDITS, traces[name], attention=name, prefix=f"{name}: ")
+        row = WeightsRow(controls.EDITS, traces[name], attention=name, prefix=f"{controls.score_title(name)}: ")
         row.set_weight([choice.key], choice.weight)
 
 
@@ -130,7 +131,8 @@ def score_that_changes() -> tuple[int, str]:
         return -1, f"{len(changed)} scores now prefer another key."
     (name,) = changed
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
-    sentence = f"{name} now takes {percent(after[name].weight)} from {new}, not {old}: q's tip is now nearest to {new}."
+    takes = f"**{controls.score_title(name).capitalize()}** now takes {percent(after[name].weight)} from {new}"
+    sentence = f"{takes}, not {old}: q's tip is now nearest to {new}."
     return GUESSED_SCORES.index(name), f"{sentence} Dot products only double, angles stay."
 
 
@@ -142,7 +144,7 @@ def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, m
 DOUBLE_QUERY = TryThis(
     "make q twice as long",
     "q becomes twice as long and keeps its direction. Which score then prefers another key?",
-    GUESSED_SCORES,
+    [*map(controls.score_title, GUESSED_SCORES)],
     double_query,
     score_that_changes,
     controls.PLANE.container_key,

@@ -12,7 +12,7 @@ const UNDECIDED = 0.01;  // weights that differ by less count as equal
 const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDECIDED ? -1 : weights.indexOf(Math.max(...weights)));
 
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
-const RIVALS = ["dot", "cosine", "L2 distance"];  // which the sentence compares
+const RIVALS = ["dot", "cosine", "squared distance"];  // which the sentence compares
 const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
 
 class FieldsLayout extends PicturedLayout {
@@ -73,7 +73,7 @@ class ScorePlane extends PlaneScene {
 
   keyOf(arrow) { return arrow ? arrow - 1 : undefined; }
 
-  scoreOf(name) { return scoreOf(name, this.plane.arrows[0], this.given.parameters[name]); }
+  scoreOf(name) { return scoreOf(this.given.scores[name], this.plane.arrows[0], this.given.parameters[name]); }
 
   field() {
     const name = this.data.queries[this.row];

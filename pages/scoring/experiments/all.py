@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from attention_core.attention.wording import percent
 from attention_core.live_training import score_comparison as measures
-from pages.scoring.controls import key_name
+from pages.scoring.controls import key_name, score_title
 from pages.scoring.inputs import Comparison, draw_comparison
 
 
@@ -18,9 +18,9 @@ def answer(compared: Comparison) -> str:
     by_key, undecided = defaultdict(list), []
     for name, (favourite, weight) in measures.favourites(compared.unedited).items():
         if favourite is None:
-            undecided.append(name)
+            undecided.append(score_title(name))
         else:
-            by_key[favourite].append(f"{name} ({percent(weight)})")
+            by_key[favourite].append(f"{score_title(name)} ({percent(weight)})")
     clauses = [f"**{key_name(favourite)}**: {', '.join(names)}" for favourite, names in sorted(by_key.items())]
     if undecided:
         clauses.append(f"none: {', '.join(undecided)}")

@@ -9,7 +9,7 @@ from attention_core.device import to_array
 from attention_core.live_training.score_comparison import EXTENT, score_field
 from pages.scoring import inputs
 from pages.scoring.charts import score_fields
-from pages.scoring.first_screen import RIVAL_SCORES
+from pages.scoring.controls import score_title
 from pages.scoring.inputs import Comparison
 from ui.chart import draw_chart
 from ui.labels import number
@@ -20,7 +20,7 @@ draw_input = inputs.draw_input
 def _fields(compared: Comparison) -> dict[str, np.ndarray]:
     """Return each function's scores over the plane, (n, n), top row first."""
     scores = compared.functions.items()
-    return {name: to_array(score_field(score, compared.query, extent=EXTENT)) for name, score in scores}
+    return {score_title(name): to_array(score_field(score, compared.query, extent=EXTENT)) for name, score in scores}
 
 
 def answer(compared: Comparison) -> str:
@@ -28,7 +28,7 @@ def answer(compared: Comparison) -> str:
     if compared.vectors.d != 2:
         return "A field needs vectors of two numbers."
     fields = _fields(compared)
-    clauses = (f"at {_best(fields[name])} by {name}" for name in RIVAL_SCORES)
+    clauses = (f"at {_best(fields[name])} by {name}" for name in ("dot", "squared distance"))
     return f"Highest {', but '.join(clauses)}: at q itself."
 
 

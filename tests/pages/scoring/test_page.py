@@ -60,16 +60,17 @@ def test_a_query_twice_as_long_changes_the_nearest_key_alone(page):
     assert data["arrows"][0] == [4.0, 3.0]
     after = [np.argmax(row) for row in data["scene"]["weights"]]
     changed = [name for name, old, new in zip(data["scene"]["queries"], before, after, strict=True) if old != new]
-    assert changed == ["L2 distance"]
+    assert changed == ["squared distance"]
     assert (
-        "**Right**: L2 distance now takes 75% from k₂, not k₁: q's tip is now nearest to k₂." in page.success[0].value
+        "**Right**: **Squared distance** now takes 75% from k₂, not k₁: q's tip is now nearest to k₂."
+        in page.success[0].value
     )
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 
 
 def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_too(page):
-    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
+    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "squared distance"]
     assert "Nearest to q is **k₁**" in text(open_question(page, "all"))
     assert scene(page)["queries"] == names
     additive = scene(page)["scores"][names.index("additive")]

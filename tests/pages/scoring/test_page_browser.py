@@ -37,13 +37,13 @@ def choose_score(plane, name):
 
 def test_two_scores_disagree_until_a_key_is_dragged(plane):
     expect(said(plane)).to_have_text(
-        "k₂ only grew longer. Its weight: dot 14% → 95%, cosine still 29%, L2 distance 38% → 9%."
+        "k₂ only grew longer. Its weight: dot 14% → 95%, cosine still 29%, squared distance 38% → 9%."
     )
     expect(plane.locator(".cell.best")).to_have_text(["95%", "37%", "59%"])
     expect(plane.locator("text.name")).to_have_text(["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "query"])
     expect(plane.locator('.cell[data-before="14% →"]')).to_have_text("95%")
-    choose_score(plane, "L2 distance")
-    expect(said(plane)).to_contain_text("By L2 distance q takes most from k₁")
+    choose_score(plane, "squared distance")
+    expect(said(plane)).to_contain_text("By squared distance q takes most from k₁")
     expect(plane.locator("text.name").nth(1)).to_have_text("k₁ 59%")
     plane.wait_for_url("**score=L2*")
     settle(plane)
@@ -53,7 +53,7 @@ def test_two_scores_disagree_until_a_key_is_dragged(plane):
     plane.mouse.up()
     drag_to(plane, 2, -3.9, -3.9)
     plane.mouse.up()
-    expect(said(plane)).to_contain_text("by cosine from k₄; by L2 distance, too.")
+    expect(said(plane)).to_contain_text("by cosine from k₄; by squared distance, too.")
 
 
 def test_dragging_a_key_changes_bars(plane):
@@ -168,8 +168,8 @@ def test_own_weights_are_said_to_be_own_until_another_example(plane):
     expect(said(plane)).to_contain_text("With the weights as you set them, q takes")
     plane.wait_for_url("**edits=*")
     settle(plane)
-    choose_score(plane, "L2 distance")
-    expect(said(plane)).to_have_text(re.compile(r"By L2 distance q takes most from k₁, \d+%; by cosine from k₄\."))
+    choose_score(plane, "squared distance")
+    expect(said(plane)).to_have_text(re.compile(r"By squared distance q takes most from k₁, \d+%; by cosine from k₄\."))
     expect(plane.get_by_role("button", name="as computed")).to_be_visible()
     plane.get_by_role("button", name="One long key").click()
     expect(said(plane)).to_contain_text("; by dot from k₂")
@@ -179,7 +179,7 @@ def test_own_weights_are_said_to_be_own_until_another_example(plane):
 def test_what_comes_of_a_guess_is_shown_at_once_beside_what_was_before(plane):
     plane.get_by_role("button", name="Try this").click()
     plane.locator(".st-key-scoring_try_guess").get_by_text("cosine").click()
-    expect(said(plane)).to_have_text("By L2 distance q takes most from k₂, 75%; by dot, too; by cosine from k₄.")
+    expect(said(plane)).to_have_text("By squared distance q takes most from k₂, 75%; by dot, too; by cosine from k₄.")
     expect(plane.get_by_test_id("stAlertContainer").get_by_text("Not so:")).to_be_visible()
     expect(plane.locator(".note")).to_contain_text("A tick in a weight: what it was before.")
     assert plane.locator("path.ghost").get_attribute("d")
