@@ -45,7 +45,7 @@ const alignLeft = ({ places, belows }, { queries, width }) => {
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    Object.assign(this, { local: null, sides: [], switchTitles: ["without attention", "with attention"], resetTitle: "as learned", stepTitles: {}, isSentence: true });
+    Object.assign(this, { local: null, sides: [], switchTitles: ["without attention", "with attention"], resetTitle: null, stepTitles: {}, isSentence: true });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -163,7 +163,7 @@ export class SceneView extends ScenePlayer {
     if (without && this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
     if (weights) choices.push([attention, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
-    if (this.data.isEdited) choices.push([this.isTranslation ? "undo changes" : this.resetTitle, () => false, () => this.reset()]);
+    if (this.data.isEdited) choices.push([this.resetTitle ?? (this.isTranslation ? "undo changes" : "as learned"), () => false, () => this.reset()]);
     this.switch.replaceChildren();
     this.switch.hidden = choices.length < 2;
     this.choices = choices.map(([title, isOn, act]) => {
