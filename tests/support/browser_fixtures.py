@@ -145,12 +145,12 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 @contextmanager
 def _browser(profile: Path) -> Iterator[BrowserContext]:
     path = _chromium()
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=path, args=ARGUMENTS, viewport=SIZE, reduced_motion="reduce"
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(60_000)
         context.add_init_script(HEAR)
         yield context
         context.close()
