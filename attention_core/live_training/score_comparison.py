@@ -133,6 +133,7 @@ Vector = Sequence[float]
 VECTOR_SIZES = (2, 3, 4, 8)
 """Numbers of a vector; only links of the first version have more than two."""
 MIN_KEYS, MAX_KEYS = 2, 6
+HALF_TURN = 180
 EXTENT = 4.0
 """Largest absolute value of a number in a vector."""
 
@@ -145,23 +146,40 @@ class Vectors:
     keys: Sequence[Vector]  # as many numbers each
     note: str = ""  # one or two sentences on what to look at, with keys named k₁, k₂ and so on; "" = somebody's own
     name: str = ""  # of a preset, on its button
+    turn: int = 0  # degrees by which W_Q turns a query of two numbers, against the clock
 
     @property
     def d(self) -> int:
         return len(self.query)
 
+    def projected_query(self) -> Vector:
+        """Return the query as W_Q turns it."""
+        if not self.turn:
+            return self.query
+        x, y = self.query
+        cos, sin = math.cos(math.radians(self.turn)), math.sin(math.radians(self.turn))
+        return [x * cos - y * sin, x * sin + y * cos]
+
     @classmethod
     def parse(cls, text: str) -> Vectors:
-        """Read vectors from an address, such as "2,1.5;1.75,2.25;3.5,2", the query first; ValueError for others."""
-        query, *keys = [[float(number) for number in row.split(",")] for row in text[:1000].split(";")]
+        """Read vectors from an address, such as "2,1.5;1.75,2.25;3.5,2@90"; ValueError for others.
+
+        The query comes first; behind @ stand the degrees by which W_Q turns it.
+        """
+        rows, _, degrees = text[:1000].partition("@")
+        query, *keys = [[float(number) for number in row.split(",")] for row in rows.split(";")]
+        turn = int(degrees or 0)
         if len(query) not in VECTOR_SIZES or not MIN_KEYS <= len(keys) <= MAX_KEYS:
             raise ValueError(f"text must hold a query and {MIN_KEYS} to {MAX_KEYS} keys, got {text[:60]!r}")
         if not all(len(row) == len(query) and all(abs(number) <= EXTENT for number in row) for row in [query, *keys]):
             raise ValueError(f"vectors must be equally long, with numbers up to {EXTENT}, got {text[:60]!r}")
-        return cls(query, keys)
+        if abs(turn) > HALF_TURN or (turn and len(query) != 2):
+            raise ValueError(f"a query of two numbers turns by up to {HALF_TURN} degrees, got {text[:60]!r}")
+        return cls(query, keys, turn=turn)
 
     def text(self) -> str:
-        return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
+        rows = ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
+        return f"{rows}@{self.turn}" if self.turn else rows
 
 
 _PRESETS = read_toml_beside(__file__)

@@ -52,7 +52,7 @@ def on_move() -> None:
     if moved is None:
         return
     query, *keys = moved["arrows"]
-    arranged = Vectors(query, keys)
+    arranged = Vectors(query, keys, turn=moved.get("turn", 0))
     if arranged.text() != VECTORS.value.text() and not is_guessing(NAME):
         TRY_STAGE[NAME].reset()  # what came of a guess was about other vectors
     VECTORS.value = IN_PLANE.value = arranged
@@ -60,8 +60,8 @@ def on_move() -> None:
 
 
 def query_and_keys(vectors: Vectors) -> tuple[Tensor, Tensor]:
-    """Return the arrows as numbers, (d,) and (n_keys, d)."""
-    return torch.tensor(vectors.query, dtype=torch.float64), torch.tensor(vectors.keys, dtype=torch.float64)
+    """Return the query as W_Q turns it, and the keys, (d,) and (n_keys, d)."""
+    return torch.tensor(vectors.projected_query(), dtype=torch.float64), torch.tensor(vectors.keys, dtype=torch.float64)
 
 
 def trained_parameters(model: ScoringFunctions, d: int) -> dict[str, Tensor]:

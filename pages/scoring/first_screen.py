@@ -57,13 +57,16 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_her
         "extent": EXTENT,
         "values": keys,
         "bare": vectors.d != 2,
+        "isProjected": vectors.d == 2,
+        "projectedName": "q′",
+        "turn": vectors.turn,
         "scores": dict(zip(titles, names, strict=True)),
         "parameters": {controls.score_title(name): _parameters(trace.score) for name, trace in traces.items()},
     }
     covered = is_hero and is_guessing(controls.NAME)
     scene = scores_scene(traces) | {"query": names.index(controls.SCORE.value), "plays": True, "covered": covered}
     if is_hero:
-        data["grows"] = vectors.keys == controls.FIRST.keys and vectors.query == controls.FIRST.query
+        data["grows"] = vectors.text() == controls.FIRST.text()
         scene["glosses"] = [REWARDS.get(name, "") for name in names]
     choose, active = partial(on_choose, traces), controls.ACTIVE.value + 1
     controls.PLANE.draw([query, *keys], data, controls.on_move, scene, choose, active=active)

@@ -1,8 +1,8 @@
 // What each score makes of a query and its keys: its scores and weights are a row of the scene beside the plane. On the first
-// screen a row has its field as a picture, and nothing is mixed.
-import { asPercent, clamp, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
-import { PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
-import { HALF_WIDTH, twoDecimals } from "../../ui/components/vector_plane.js";
+// screen a row has its field as a picture, and nothing is mixed. A handle turns the query, as a matrix W_Q would.
+import { arrowOf, asPercent, boxOf, clamp, dragged, make, minus, pointIn, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
+import { ArrowPlane, PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
+import { CENTRE, HALF_WIDTH, SIDE, twoDecimals } from "../../ui/components/vector_plane.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { geometry, scoreOf } from "./score_formulas.js";
 
@@ -11,19 +11,107 @@ const UNDECIDED = 0.01;  // weights that differ by less count as equal
 // The key of the largest weight; -1 where all are equal.
 const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDECIDED ? -1 : weights.indexOf(Math.max(...weights)));
 
+const TURN_STEP = 5, HALF_TURN = 180, HANDLE = 13, HANDLE_ROOM = 62, RING = 204, ARC = 0.3;  // degrees; pixels of the handle's radius, from the query's tip, of the largest ring; radians
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
 const RIVALS = ["dot", "cosine", "squared distance"];  // which the sentence compares
-const DOT = 2.6, BEST_DOT = 5;  // pixels of a key's radius in a small field, and of the best one's
+const DOT = 0.033, BEST_DOT = 0.066, FIELDS = 318;  // of a small field's side a key's radius, and the best one's; pixels of all fields together
 
+// A score's field and its cells, below the names of the keys: the plane has all that columns would have.
 class FieldsLayout extends PicturedLayout {
   get isNarrowPictured() { return true; }
   get hasVectors() { return false; }
+  get hasColumns() { return false; }
+  get picture() { return this.isNarrow ? 46 : Math.round((FIELDS / this.labels.length) * this.scale / 0.75); }
+
+  wordsBelow(labels) {
+    const head = Math.round(1.5 * this.size);
+    this.below = this.isNarrow ? head - 1.5 * this.rowSize : head;
+    const places = super.wordsBelow(labels);
+    this.words = this.words.map((_, key) => ({ ...this.rowCell(0, key), y: 0, h: head - 4 }));
+    return places;
+  }
+
+  get cellSize() { return this.isNarrow ? 16 : Math.max(1.25 * this.smallest, 24 * this.scale); }
+}
+
+class TurnedPlane extends ArrowPlane {
+  adopt(data, tell) {
+    if (data.revision !== this.revision) this.turn = data.turn;
+    super.adopt(data, (message) => tell({ ...message, turn: this.turn }));
+  }
+
+  // The query as W_Q turns it.
+  get query() {
+    const [x, y] = this.arrows[0], angle = (this.turn * Math.PI) / HALF_TURN, [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+    return this.turn ? [x * cos - y * sin, x * sin + y * cos] : this.arrows[0];
+  }
+
+  build() {
+    super.build();
+    if (this.data.bare) return;
+    this.reachDown(-HALF_WIDTH * this.extent);  // the query may turn anywhere
+    const bounds = { "aria-valuemin": -HALF_TURN, "aria-valuemax": HALF_TURN };
+    this.handle = make(this.svg, "svg:g", { class: "handle", tabindex: 0, role: "slider", "aria-label": "Turn the query by W_Q", ...bounds });
+    make(this.handle, "svg:title", {}, "Turn the query");
+    this.arc = make(this.handle, "svg:path", "arc");
+    this.knob = make(this.handle, "svg:circle", { r: HANDLE });
+    this.handleName = make(this.handle, "svg:text", {}, "W");
+    make(this.handleName, "svg:tspan", { dx: 2.5, dy: 4 }, "Q");
+    const turnTo = (degrees) => this.turnTo(Math.round(degrees));
+    dragged(this.handle, {
+      begin: (event) => { event.preventDefault(); this.handle.focus({ preventScroll: true }); this.dragging = "handle"; this.scene.touch(); },
+      go: (event) => {
+        const [x, y] = pointIn(this.svg, event), unit = SIDE / boxOf(this.svg).width, [qx, qy] = this.arrows[0];
+        const angle = Math.atan2(CENTRE - y * unit, x * unit - CENTRE) - Math.atan2(qy, qx);
+        turnTo(TURN_STEP * Math.round((angle * HALF_TURN) / Math.PI / TURN_STEP));
+      },
+      end: () => { this.dragging = null; this.announce(); this.send(true); },
+    });
+    this.handle.onkeydown = (event) => {
+      const direction = arrowOf(event);
+      if (!direction) return;
+      this.scene.touch();
+      turnTo(this.turn - (direction[0] + direction[1]) * (event.shiftKey ? 1 : TURN_STEP));
+      this.announce();
+    };
+  }
+
+  turnTo(degrees) {
+    this.turn = ((degrees + 3 * HALF_TURN - 1) % (2 * HALF_TURN)) - HALF_TURN + 1;
+    this.requestDraw();
+    this.send();
+  }
+
+  announce() {
+    super.announce();
+    if (this.svg.getRootNode().activeElement === this.handle) this.announcement.textContent = this.turnText;
+  }
+
+  follow() {
+    if (this.handle) this.placeHandle();
+    super.follow();
+  }
+
+  // On a ring beyond the tip of the turned query, or inside it where the plane ends.
+  placeHandle() {
+    const [x, y] = this.query, long = Math.hypot(x, y) * this.perUnit, angle = Math.atan2(y, x);
+    const ring = long + HANDLE_ROOM > RING ? Math.min(RING, long - HANDLE_ROOM) : long + HANDLE_ROOM, at = (turn, radius = ring) => [CENTRE + radius * Math.cos(angle + turn), CENTRE - radius * Math.sin(angle + turn)];
+    const head = (turn) => `M${at(turn - Math.sign(turn) * 0.08, ring - 7)}L${at(turn)}L${at(turn - Math.sign(turn) * 0.08, ring + 7)}`, [cx, cy] = at(0);
+    set(this.arc, { d: `M${at(-ARC)}A${ring} ${ring} 0 0 0 ${at(ARC)}${head(-ARC)}${head(ARC)}` });
+    set(this.knob, { cx, cy });
+    set(this.handleName, { x: cx, y: cy });
+    set(this.handle, { "aria-valuenow": this.turn, "aria-valuetext": this.turnText });
+  }
+
+  get turnText() { return `turned by ${minus(String(this.turn))} degrees`; }
 }
 
 class ScorePlane extends PlaneScene {
+  get Plane() { return TurnedPlane; }
   get isPictured() { return Boolean(this.data.glosses) && !this.given.bare; }
   get Pictured() { return FieldsLayout; }
-  get laterPace() { return this.isPictured ? 2.5 : super.laterPace; }
+  // On the first screen one score plays; those beside it are seen as the key grows.
+  get tour() { return this.isPictured ? super.tour.slice(0, 1) : super.tour; }
   hasStep(name) { return super.hasStep(name) && !(this.isPictured && ["asks", "takes"].includes(name)); }
   hasContrast() { return false; }
 
@@ -65,7 +153,7 @@ class ScorePlane extends PlaneScene {
   }
 
   computed(arrows) {
-    const { bare, scene } = this.given, [q, ...keys] = arrows;
+    const { bare, scene } = this.given, keys = arrows.slice(1), q = this.plane.query;
     if (bare) return null;
     const scores = scene.queries.map((name, at) => (scene.changed.includes(at) ? null : this.scoreOf(name))).map((score) => score && keys.map(score));
     return { queries: scene.queries.map(() => q), keys, values: keys, scores };
@@ -73,11 +161,22 @@ class ScorePlane extends PlaneScene {
 
   keyOf(arrow) { return arrow ? arrow - 1 : undefined; }
 
-  scoreOf(name) { return scoreOf(this.given.scores[name], this.plane.arrows[0], this.given.parameters[name]); }
+  // What W_Q makes of the query; keys stay.
+  projected() {
+    const { arrows: [q, ...keys], query } = this.plane;
+    return this.given.bare ? null : { query: [q, query], keys: keys.map((key) => [key, key]) };
+  }
+
+  followArrows() {
+    if (this.plane.turn !== this.shownTurn) Object.assign(this, { shownTurn: this.plane.turn, shownArrows: null });
+    super.followArrows();
+  }
+
+  scoreOf(name) { return scoreOf(this.given.scores[name], this.plane.query, this.given.parameters[name]); }
 
   field() {
     const name = this.data.queries[this.row];
-    return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.arrows[0]}`];
+    return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.query}`];
   }
 
   // The weight that the sentence is about has what it was before it.
@@ -85,26 +184,32 @@ class ScorePlane extends PlaneScene {
     super.writeCell(node, row, key);
     const was = this.isPictured && !this.layout?.isNarrow && this.isChangedCell(row, key) && this.grownKey() === key && this.isOver();
     set(node, { "data-before": was ? `${this.percentsOf(this.base[row])[key]} →` : "" });
+    if (!this.isPictured || row !== this.row || this.state.progress.divide > 0.5) return;
+    const { progress } = this.state;  // before there are weights, its score
+    node.textContent = twoDecimals(this.data.scores[row][key]);
+    Object.assign(node.style, { opacity: progress.score(key) * (1 - clamp(2 * progress.divide, 0, 1)) });
+    node.style.setProperty("--share", "0%");
+    node.form = null;
   }
 
   isBest(row, key) { return this.isPictured && winner(this.data.weights[row]) === key; }
 
   // A score's field, with the query and its keys, the one with the largest weight as a large dot.
   drawRowPicture({ pen, tones }, { x, y, w, h }, row) {
-    const name = this.data.queries[row], score = this.scoreOf(name), { plane: { arrows: [q, ...keys], extent }, state: { progress } } = this;
+    const name = this.data.queries[row], score = this.scoreOf(name), { plane: { arrows: [, ...keys], extent }, state: { progress } } = this, query = this.plane.query;
     if (!score) return;
     const placeOf = ([right, up]) => [x + w * (0.5 + right / (2 * HALF_WIDTH * extent)), y + h * (0.5 - up / (2 * HALF_WIDTH * extent))], told = this.shownOf(row), best = winner(row === this.row ? this.weights : this.data.weights[row]);
     pen.globalAlpha = (tones.isDark ? 0.7 : 1) * (row === this.row ? progress.allScores : told);
-    pen.drawImage(this.smallField(row, score, `${name} ${q}`), x, y, w, h);
+    pen.drawImage(this.smallField(row, score, `${name} ${query}`), x, y, w, h);
     Object.assign(pen, { globalAlpha: 0.35, strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(x, y, w, h);
     Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.query, lineWidth: 2 }).beginPath();
     pen.moveTo(x + w / 2, y + h / 2);
-    pen.lineTo(...placeOf(q));
+    pen.lineTo(...placeOf(query));
     pen.stroke();
     keys.forEach((key, at) => {
       const isBest = told > 0.5 && at === best;
       Object.assign(pen, { fillStyle: ROLE_COLOURS.key }).beginPath();
-      pen.arc(...placeOf(key), isBest ? BEST_DOT : DOT, 0, 7);
+      pen.arc(...placeOf(key), w * (isBest ? BEST_DOT : DOT), 0, 7);
       pen.fill();
     });
   }
@@ -113,16 +218,22 @@ class ScorePlane extends PlaneScene {
   build() {
     super.build();
     this.note.hidden = !this.data.glosses && !this.given.bare;
+    this.root.classList.toggle("fields", this.isPictured);
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there." : "";
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there. Drag the handle: a matrix turns the question." : "";
     return `${note} ${super.legend()}`;
+  }
+
+  writeGrip(node, ...about) {
+    super.writeGrip(node, ...about);
+    if (this.isPictured) node.hidden = true;
   }
 
   describe(arrow) {
     if (arrow === 0) return "the query";
-    const [q, ...keys] = this.plane.arrows, { dot, degrees } = geometry(q, keys[arrow - 1]), weight = this.data.weights[this.row][arrow - 1];
+    const { dot, degrees } = geometry(this.plane.query, this.plane.arrows[arrow]), weight = this.data.weights[this.row][arrow - 1];
     return `${degrees === null ? "no angle" : `angle ${degrees.toFixed(0)} degrees`}, dot product ${twoDecimals(dot)}, weight ${asPercent(weight)}`;
   }
 
@@ -137,7 +248,7 @@ class ScorePlane extends PlaneScene {
 
   // A dot product in numbers, as lengths and an angle: that of the key that was touched last.
   equation() {
-    const [q, ...keys] = this.plane.arrows, key = clamp((this.plane.active || 1) - 1, 0, keys.length - 1), { dot, lengthQ, lengthK, degrees } = geometry(q, keys[key]);
+    const { arrows: [, ...keys], query: q } = this.plane, key = clamp((this.plane.active || 1) - 1, 0, keys.length - 1), { dot, lengthQ, lengthK, degrees } = geometry(q, keys[key]);
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
     return `For ${this.data.keys[key]}: length × length × how well they agree = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
   }
@@ -154,15 +265,16 @@ class ScorePlane extends PlaneScene {
     if (this.isOwnRow(row)) return `With the weights as you set them, q takes ${data.keys.map((key, at) => `${percents[at]} of ${key}`).join(", ")}.`;
     const grown = this.grownKey();
     if (grown >= 0) {
-      const clauses = this.tour.map((at) => {
+      const clauses = this.data.tour.map((at) => {
         const [was, is] = [this.base, data.weights].map((rows) => this.percentsOf(rows[at])[grown]);
         return `**${data.queries[at]}** ${was === is ? "still" : `${was} →`} ${is}`;
       });
       return `**${data.keys[grown]}** only grew longer. Its weight: ${clauses.join(", ")}.`;
     }
     if (best < 0) return `By **${name}** all keys fit equally well.`;
-    const chosen = `By **${name}** q takes most from **${data.keys[best]}**, ${percents[best]}`;
-    if (this.isTour && row !== this.tour.at(-1)) return `${chosen}.`;
+    const { turn } = this.plane, turned = turn ? `**W_Q** turns q by ${minus(String(turn))}° into **q′**. ` : "";
+    const chosen = `${turned}By **${name}** ${turn ? "q′" : "q"} takes most from **${data.keys[best]}**, ${percents[best]}`;
+    if (this.isTour) return `${chosen}.`;
     const others = RIVALS.map((rival) => data.queries.indexOf(rival)).filter((at) => at >= 0 && at !== row && !this.isOwnRow(at)), byKey = new Map();
     for (const at of others) byKey.set(winner(data.weights[at]), [...(byKey.get(winner(data.weights[at])) ?? []), data.queries[at]]);
     const clauses = [...byKey].map(([key, names]) => `by ${names.join(" and ")}${key === best ? ", too" : key < 0 ? " all fit equally well" : ` from **${data.keys[key]}**`}`);

@@ -48,14 +48,14 @@ const pictureOfField = (score, top, size) => {
   return picture;
 };
 
-class ArrowPlane extends Plane {
+export class ArrowPlane extends Plane {
   constructor(root, scene) { super(root); this.scene = scene; }
 
   build() {
     super.build();
     this.context = { line: make(this.svg, "svg:path", "arrow sum"), head: make(this.svg, "svg:path", "head sum") };
     this.contextName = make(this.svg, "svg:text", "name", "context");
-    this.queryName = make(this.svg, "svg:text", "name", "query");
+    this.queryName = make(this.svg, "svg:text", "name", this.data.projectedName ?? "query");
     const query = this.data.isProjected && this.makeProjected("query");
     this.projected = query ? [...this.data.scene.keys.map(() => this.makeProjected("key")), query] : [];
     this.svg.parentNode.hidden = this.arrows.length === 0 || Boolean(this.data.bare);
@@ -171,6 +171,9 @@ class RowsLayout extends SceneLayout {
     super(sizes);
     this.room = 0;
   }
+
+  // Whether keys have columns above the cells of all rows.
+  get hasColumns() { return true; }
 
   // What a row's label means, below it.
   get noteSize() { return Math.max(this.smallest, Math.round(15 * this.scale)); }
@@ -352,9 +355,10 @@ class RowsDrawing extends SceneDrawing {
   }
 
   draw(state) {
-    super.draw(state);
+    if (this.layout.hasColumns) super.draw(state);
+    this.layout.pictures?.forEach((place, row) => this.drawRowPicture(this, place, row));
+    if (!this.layout.hasColumns) return;
     const { layout, tones, pen } = this, { progress } = state, alpha = progress.open * progress.score(0) * (1 - progress.grow);
-    layout.pictures?.forEach((place, row) => this.drawRowPicture(this, place, row));
     if (layout.isNarrow) {
       this.names.forEach((name, key) => { const { x, y, w } = layout.rowCell(0, key); this.write(name, x + w / 2, y - 12, { align: "center", size: 14, alpha: 0.85 }); });
     } else if (alpha > 0) {
@@ -373,7 +377,7 @@ export class PlaneScene extends SceneView {
     super(root);
     root.classList.add("arrows");
     Object.assign(this, { drawing: new RowsDrawing(this.canvas), resetTitle: "as computed", stepTitles: { takes: "mixes" }, cells: [], from: null, base: null, lit: [], isDragged: false });
-    this.plane = new ArrowPlane(root, this);
+    this.plane = new this.Plane(root, this);
   }
 
   adopt(data, tellMoved, tellChosen) {
@@ -394,6 +398,8 @@ export class PlaneScene extends SceneView {
     Object.assign(this, { isTour: false, isDragged: true }, nMoved > 1 && { from: null, base: null });
     return false;
   }
+
+  get Plane() { return ArrowPlane; }
 
   // A guess is about other arrows.
   get standsCovered() { return true; }

@@ -140,11 +140,19 @@ def test_a_link_reopens_an_arrangement(app):
     app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
     open_page(app, PAGE)
     assert component_data(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
+    unturned = scene(app)["weights"]
+    set_fields(app, vectors=Vectors.parse("1,2;0.5,0.5;-3,1.25@-90"))
+    turned = scene(app)["weights"]
+    set_fields(app, vectors=Vectors.parse("2,-1;0.5,0.5;-3,1.25"))
+    np.testing.assert_allclose(scene(app)["weights"], turned, atol=1e-12)
+    assert not np.allclose(turned, unturned, atol=0.1)
     press(app, "preset_Mixed")
     assert app.query_params["vectors"] == "2,1.5;0.5,2.25;3.9,-0.25;-1.75,-1.5;0.4,0.3"
 
 
-@pytest.mark.parametrize("link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1;2;3", ";" * 5000])
+@pytest.mark.parametrize(
+    "link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1,2;1,1;2,2@181", ";" * 5000]
+)
 def test_a_link_that_is_none_is_passed_over(app, link):
     app.query_params["vectors"] = link
     open_page(app, PAGE)

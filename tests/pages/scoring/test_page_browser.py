@@ -40,7 +40,7 @@ def test_two_scores_disagree_until_a_key_is_dragged(plane):
         "k₂ only grew longer. Its weight: dot 14% → 95%, cosine still 29%, squared distance 38% → 9%."
     )
     expect(plane.locator(".cell.best")).to_have_text(["95%", "37%", "59%"])
-    expect(plane.locator("text.name")).to_have_text(["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "query"])
+    expect(plane.locator("text.name")).to_have_text(["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "q′"])
     expect(plane.locator('.cell[data-before="14% →"]')).to_have_text("95%")
     choose_score(plane, "squared distance")
     expect(said(plane)).to_contain_text("By squared distance q takes most from k₁")
@@ -120,6 +120,23 @@ def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
     expect(plane.locator(".plane + .heard")).to_contain_text("the query")
     expect(plane.locator(SENTENCE)).not_to_have_text(words)
     assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
+
+
+def test_the_question_is_turned_by_mouse_and_by_keys_and_a_link_turns_it_again(plane, visit):
+    handle, ghost = plane.get_by_role("slider", name="Turn the query"), plane.locator("path.projected.query").first
+    unturned = ghost.get_attribute("d")
+    plane.mouse.move(*middle_of(handle.locator("circle")))
+    plane.mouse.down()
+    plane.mouse.move(*point_in_plane(plane, -1.5, 2.0), steps=6)
+    expect(said(plane)).to_have_text(
+        "WQ turns q by 90° into q′. By dot q′ takes most from k₁, 96%; by cosine and squared distance, too."
+    )
+    plane.mouse.up()
+    assert ghost.get_attribute("d") != unturned
+    handle.press("ArrowLeft")
+    expect(plane.locator(".plane + .heard")).to_have_text("turned by 95 degrees")
+    plane.wait_for_url("**4095")
+    expect(visit(plane.url).get_by_role("slider", name="Turn the query")).to_have_attribute("aria-valuenow", "95")
 
 
 def test_a_finger_drags_too(plane):
