@@ -1,9 +1,11 @@
 """Five visitors while others flood the server with messages: python -m benchmarks.floods.
 
 Each flood is a number of websockets that send as fast as is said; README.md says what is measured.
+Arguments such as none "10 x 100" choose some by parts of their names.
 """
 
 import asyncio
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -92,14 +94,15 @@ async def measure(server: Server, plan: Flood) -> tuple[list[float], int, int]:
 
 
 def main() -> None:
-    """Measure every flood in turn, print, write results/floods.json."""
+    """Measure every flood in turn, or those that are named, print, write results/floods.json."""
+    chosen = [plan for plan in FLOODS if not sys.argv[1:] or any(word in plan.name for word in sys.argv[1:])]
     rows, figures = [["flood", "action, s: p50 p95 p99", "faults", "MB more"]], {}
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     hosted = {"ATTENTION_HOSTED": "1", "ATTENTION_WARM": "0"}
     with started(command("app.py", port), address, **hosted) as process:
         asyncio.run(warm(address, PAGES))
-        for plan in FLOODS:
+        for plan in chosen:
             seconds, n_faults, megabytes = asyncio.run(measure(Server(address, (address,), (process.pid,)), plan))
             rows.append([plan.name, " ".join(f"{value:g}" for value in seconds), str(n_faults), str(megabytes)])
             figures[plan.name] = {"p50_p95_p99": seconds, "n_faults": n_faults, "mb_more": megabytes}

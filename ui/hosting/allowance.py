@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from attention_core.bounds.limits import Bound, is_hosted
-from ui.hosting.bounds import MESSAGES_AT_ONCE, MESSAGES_BEYOND, MESSAGES_PER_SECOND
+from ui.hosting.bounds import MESSAGES_AT_ONCE, MESSAGES_BEYOND, MESSAGES_PER_SECOND, MESSAGES_SECONDS
 from ui.inside_streamlit import is_clear_cache
 
 Message = MutableMapping[str, Any]
@@ -36,18 +36,36 @@ class Credit:
         self._balance -= spent
         return cost - spent
 
+    def skip(self) -> None:
+        """Let the time since the last balance not count."""
+        self._last_time = time.monotonic()
+
+
+class Connection:
+    """A connection's credit, and for how many seconds its messages have waited without a pause."""
+
+    def __init__(self) -> None:
+        self.credit, self.waited = Credit(MESSAGES_AT_ONCE, MESSAGES_PER_SECOND), 0.0
+
+    @property
+    def weight(self) -> float:
+        """Return for how much it counts among those who wait: a flood soon for less than who drags a handle."""
+        return 1 / (1 + self.waited)
+
 
 class WebsocketAllowance:
     """Middleware that delays what a connection sends beyond its credit, where the app runs for the public.
 
-    What is beyond waits for an allowance that is divided among all who wait, since many that are each within a bound of
-    their own take the processor, too; meanwhile its own credit fills up, so that a message of one credit waits a third
-    of a second at most, whoever floods. Nothing is dropped but clear_cache, with which any visitor would empty
-    everybody's cache, and which no page of ours sends.
+    What is beyond is taken from one allowance of all, since many that are each within a bound of their own take the
+    processor, too. Who waits has a share of it, and the longer without a pause, the smaller; no credit fills up
+    meanwhile, so that all who flood together get the allowance and no more. Nothing is dropped but clear_cache, with
+    which any visitor would empty everybody's cache, and which no page of ours sends; but a connection that has waited
+    for too long is closed, since one whose browser has gone would leave its messages. A page connects again by itself.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app, self._n_waiting = app, 0
+        self.app, self._waiting = app, set[Connection]()
+        self._beyond = Credit(MESSAGES_AT_ONCE, MESSAGES_BEYOND)
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[..., Any]
@@ -56,26 +74,37 @@ class WebsocketAllowance:
         if scope["type"] != "websocket" or not is_hosted():
             await self.app(scope, receive, send)
             return
-        credit = Credit(MESSAGES_AT_ONCE, MESSAGES_PER_SECOND)
+        connection = Connection()
 
         async def receive_in_turn() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
                 content = message.get("bytes") or (message.get("text") or "").encode()
-                await self._pay(credit, 1 + len(content) / BYTES_PER_CREDIT)
+                await self._pay(connection, 1 + len(content) / BYTES_PER_CREDIT)
+                if connection.waited > MESSAGES_SECONDS.maximum:
+                    return {"type": "websocket.disconnect"}
                 if not is_clear_cache(content):
                     break
             return message
 
         await self.app(scope, receive_in_turn, send)
 
-    async def _pay(self, credit: Credit, cost: float) -> None:
+    async def _pay(self, connection: Connection, cost: float) -> None:
         """Return when a cost is paid: by the connection's credit, and by its share of what is for all who wait."""
-        self._n_waiting += 1
+        cost = connection.credit.spend(cost)
+        if not self._waiting:
+            cost = self._beyond.spend(cost)
+        if cost <= NEGLIGIBLE:
+            connection.waited = 0
+            return
+        self._waiting.add(connection)
         try:
-            while (cost := credit.spend(cost)) > NEGLIGIBLE:
-                share = MESSAGES_BEYOND.maximum / self._n_waiting
-                seconds = min(cost, 1) / (MESSAGES_PER_SECOND.maximum + share)
+            while cost > NEGLIGIBLE:
+                share = MESSAGES_BEYOND.maximum * connection.weight / sum(other.weight for other in self._waiting)
+                seconds = min(cost, 1) / share
                 await asyncio.sleep(seconds)
+                connection.waited += seconds
                 cost -= seconds * share
         finally:
-            self._n_waiting -= 1
+            self._waiting.remove(connection)
+            connection.credit.skip()
+            self._beyond.skip()

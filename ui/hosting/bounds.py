@@ -9,8 +9,9 @@ UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept 
 UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
 # what a browser sends over its websocket
 MESSAGES_AT_ONCE = Bound("messages of a browser at once", NONE, "a page that opens sends few", 15)
-MESSAGES_PER_SECOND = Bound("messages of a browser a second", NONE, "more wait; nobody clicks as fast", 3)
-MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 10)
+MESSAGES_PER_SECOND = Bound("messages of a browser a second", NONE, "more share what is for all", 1)
+MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 8)
+MESSAGES_SECONDS = Bound("seconds that a browser's messages wait without a pause", NONE, "it may be gone", 60)
 # what is sent, packed
 EDIT_LETTERS = Bound("letters that say what an edit does", 400, "it is a sentence")
 # tables, tensors, recordings
