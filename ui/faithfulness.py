@@ -161,19 +161,18 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
     curves = {order: curve for order, curve in curves.items() if order not in hidden}
     curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
     action = ERASED if kind == THROUGH else kind
-    alt = f"{part.capitalize()} {action}, in {len(curves)} orders"
+    alt = f"{part.capitalize()} {action}"
     draw_chart(curves_chart(curves, action), key=f"{name}_{kinds.index(kind)}", alt=alt)
     with st.container(key=f"desk_{name}_orders"):
-        k = result.n_first
         rows = (_figures(result, order, curves[order].area) for order in curves)
-        figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        note(f"{READINGS[kind]} *Agreement* (Kendall's τ), *first {k}*: with erasing each part alone.")
+        figures_table(("order", "area", "agreement"), *rows)
+        note(f"{READINGS[kind]} *Agreement* (Kendall's τ): with erasing each part alone.")
 
 
 def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
     if order == assessment.RANDOM:
-        return order, f"{area:.2f}", "", ""
-    return order, f"{area:.2f}", number(result.agreement(order), "+.2f"), percent(result.overlap(order))
+        return order, f"{area:.2f}", ""
+    return order, f"{area:.2f}", number(result.agreement(order), "+.2f")
 
 
 def _heads(name: str, result: assessment.Assessment, first: int) -> None:
@@ -193,8 +192,7 @@ def _heads(name: str, result: assessment.Assessment, first: int) -> None:
         colour=ROLE_COLOURS[Role.WEIGHTS],
         height=26 * len(strongest) + 40,
     )
-    alt = f"How far the answer moves without a head: {len(strongest)} of {len(result.heads)}"
-    draw_chart(chart, key=f"{name}_heads", alt=alt)
+    draw_chart(chart, key=f"{name}_heads", alt="The answer without each head")
     st.caption("Heads that can replace each other all seem unnecessary.")
 
 
@@ -226,7 +224,7 @@ def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInP
     else:
         by_word = (result.subject.of_keys(weights).tolist() for weights in pair)
         chart = two_weights_chart(result.subject.names, *by_word)
-        draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another")
+        draw_chart(chart, key=f"{name}_other", alt="Both weights")
 
 
 def describe_adversarial(adversarial: AdversarialWeights) -> str:

@@ -111,7 +111,7 @@ class PaperExperiment:
         with st.container(horizontal=True, key=f"{self._page}_paper_steps"):
             for index, (title, picture) in enumerate(steps):
                 with st.container(width=PICTURE_SIZE, gap=None):
-                    st.caption(f"{index + 1}. {title}")
+                    st.caption(title)
                     _draw_picture(picture, f"{self._page}_paper_{index}", title)
         st.caption(self._describe_figures())
 
@@ -121,8 +121,8 @@ class PaperExperiment:
             return ""
         read, shrunk = (percent(figures[group]) for group in ("all", "only shrunk"))
         return (
-            f"Of {figures['n']} photographs that a computer made, with shadows, lines and thin pens, it reads {read}; "
-            f"of the same, only shrunk, {shrunk}. Real handwriting was not measured."
+            f"Of {figures['n']} photographs that a computer made, it reads {read}; only shrunk, {shrunk}. Real "
+            "handwriting was not measured."
         )
 
 

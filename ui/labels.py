@@ -41,10 +41,10 @@ def number(value: float, form: str = ".2f") -> str:
 TERMS = {
     "softmax": "turns scores into positive shares that sum to 1.",
     "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
-    "BLEU": "how many short runs of words a translation shares with a person's, from 0 to 100.",
+    "BLEU": "short runs of words shared with a person's translation, from 0 to 100.",
     "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
     "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
-    "gradient": "how much a result moves when an input is nudged.",
+    "gradient": "how far a nudged input moves a result.",
     "GRU": "gated recurrent unit: it learns how much of its memory to keep.",
     "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
     "logit": "a score from which a softmax makes a probability.",

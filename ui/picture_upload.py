@@ -15,7 +15,7 @@ from ui.state import Field, widget_value
 
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc", b"ftypmsf1")
 TYPES = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
-PRIVACY = "It stays in memory while you are here; no link holds it."
+PRIVACY = "It stays in memory; no link holds it."
 _paste = component("paste")
 
 
@@ -43,7 +43,7 @@ class PictureUpload:
             else:
                 icon, on_click = ":material/photo_camera:", self._has_camera.set
                 st.button("Use the camera", f"{self._key}_use_camera", icon=icon, on_click=on_click, args=(True,))
-                st.caption("It needs HTTPS or this very machine.")
+                st.caption("It needs HTTPS or this machine.")
             st.caption(f"{PRIVACY} {hint}".strip())
         if self._fault.value:
             st.error(error_markdown(self._fault.value), icon=":material/error:")

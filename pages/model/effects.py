@@ -173,7 +173,7 @@ def draw_changed_heads(changed: ChangedHeads) -> None:
 def drop_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     """Return how far the likeliest token or class leads the next one without each head, in logits."""
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
-    reason = "High weights cannot tell whether a head matters: what becomes of the output can."
+    reason = "High weights cannot tell whether a head matters: the output can."
     if run.logits is None or len(run.groups) > 1 or not (run.classes or predicts_words(pretrained)):
         return ChangedHeads(run, reason)
     try:

@@ -223,7 +223,7 @@ def rolled_out(run: ModelRun) -> None:
     titles = {"After all layers": rolled, "The last layer alone": last}
     for column, (title, matrix) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
         with column:
-            st.markdown(f"**{title}**")
+            st.markdown(title)
             show_numbers(trace, matrix, f"model_rolled_{title.split()[-1]}", view, {"title": title})
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:

@@ -60,7 +60,7 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
     selection = chosen(run)
     example = LLAMA, TextInput(EXAMPLE_TEXT), (*COPYING_HEAD, EXAMPLE_QUERY)
     if (request.model_key, request.model_input, selection[1:]) != example:
-        label = "An example: why does a model say *car*?"
+        label = "Example: why does it say *car*?"
         st.button(label, key="model_why_story", icon=":material/bolt:", on_click=_open_example)
     try:
         with st.spinner("Taking the score apart"):
@@ -84,7 +84,7 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
     openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
     style = {
         "format_func": lambda source: format_source(source).replace(": head ", " ", 1),
-        "placeholder": "What a head took, from where",
+        "placeholder": "…",
     }
     OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
     with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
@@ -166,9 +166,8 @@ def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:
         if bar < len(names):
             OPENED.value = [*OPENED.value, f"{role}:{names[bar]}"]
 
-    hint = "; click one to take it apart" * (role is Role.QUERY)
-    st.markdown(f"**On the {role}’s side**: what wrote at {token}{hint}")
-    title = f"What each source of the {role} adds"
+    st.markdown(f"**On the {role}’s side**: what wrote at {token}")
+    title = f"Sources of the {role}"
     number_bars(f"model_why_{role}", labels, values, ROLE_COLOURS[role], title, "take it apart", open_source)
 
 

@@ -8,7 +8,7 @@ from ui.faithfulness import KeysInPicture, QuestionedMap, question_map
 from ui.faithfulness import answer as answer
 from ui.faithfulness import draw as draw
 
-OVER_MANY = "Here a region is left out as a key; below, over many questions, it became grey."
+OVER_MANY = "Here a region is left out as a key; below it became grey."
 
 
 def draw_input() -> QuestionedMap:

@@ -67,7 +67,7 @@ def answer(training: Training) -> str:
 def draw(training: Training) -> None:
     """Draw what all ink takes from, before the training and at the moment."""
     image = training.reading.image
-    titles = "Where ink looks before training", "Where ink looks at this moment"
+    titles = "Where ink looks before training", "At this moment"
     for column, title, trace in zip(training.beside.columns(2, gap="large"), titles, training.traces[:2], strict=True):
         with column:
             st.markdown(title)

@@ -47,7 +47,7 @@ def draw(compared: Comparison) -> None:
         halves = zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
         for index, (column, half) in enumerate(halves):
             chart = score_fields({name: fields[name] for name in half}, query, keys, EXTENT)
-            alt = f"Fields from {half[0]} to {half[-1]}"
+            alt = f"{half[0]} to {half[-1]}"
             draw_chart(chart, key=f"scoring_fields_{index}", width="content", alt=alt, container=column)
         st.caption("Bluer: higher. Learned scores saw keys in the upper half.")
     compared.draw_plane()

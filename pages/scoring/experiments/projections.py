@@ -23,7 +23,7 @@ def draw_input() -> tuple[Runs, Runs]:
 def answer(pair: tuple[Runs, Runs]) -> str:
     """Say what each finds of turned keys."""
     if not pair[0]:
-        return "Train three scores of 256 parameters each: which of six keys belongs to a query?"
+        return "Train three scores of 256 parameters: which of six keys belongs to a query?"
     accuracies = ", ".join(f"{form} {percent(run.accuracy)}" for form, run in zip(FORMS, pair[1], strict=True))
     return f"Where like finds like, no. To find something else, yes: {accuracies}. X Xᵀ is symmetric whatever X learns."
 

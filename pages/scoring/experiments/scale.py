@@ -53,7 +53,7 @@ def draw(weights: RandomWeights) -> None:
     draw_chart(chart, key="scoring_row", alt="Mean weights of random keys", container=weights_column)
     for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
         chart = scale_chart(_measured(), field, title)
-        draw_chart(chart, key=f"scoring_{field}", alt=f"{title} over dₖ", container=column)
+        draw_chart(chart, key=f"scoring_{field}", alt=title, container=column)
 
 
 @cached_computation(spinner="Drawing random vectors")
