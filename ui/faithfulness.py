@@ -34,7 +34,7 @@ from ui.navigation import PAGES
 from ui.state import Field, encode_fields, single_choice
 
 AS_LEARNED = "All this is as learned, without your changes."
-ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
+ERASED, INSERTED, THROUGH, NUMBERS = "erased", "inserted", "through all layers", "numbers"
 READINGS = {
     ERASED: "Smaller is better; the model never saw such inputs. *Integrated gradients*: *gradient × input*, added up "
     "from an empty input on.",
@@ -154,9 +154,14 @@ def _on_device_of(model: nn.Module, value: Any) -> Any:
 
 
 def _curves(name: str, result: assessment.Assessment, part: str) -> None:
-    kinds = (ERASED, INSERTED, THROUGH)[: 3 if ROLLOUT in result.deletion else 2]
+    kinds = [kind for kind in (*READINGS, NUMBERS) if kind != THROUGH or ROLLOUT in result.deletion]
     kind = single_choice(part.capitalize(), CURVE[name], kinds, label_visibility="collapsed")
     curves = result.insertion if kind == INSERTED else result.deletion
+    if kind == NUMBERS:
+        rows = (_figures(result, order, curve.area) for order, curve in curves.items())
+        figures_table(("order", "area", "agreement", f"first {result.n_first}"), *rows)
+        note("Areas where parts are erased. *Agreement* (Kendall's τ), *first*: with erasing each part alone.")
+        return
     hidden = (assessment.GRADIENT, assessment.INTEGRATED) if kind == THROUGH else THROUGH_LAYERS
     curves = {order: curve for order, curve in curves.items() if order not in hidden}
     curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
@@ -164,15 +169,13 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
     alt = f"{part.capitalize()} {action}"
     draw_chart(curves_chart(curves, action), key=f"{name}_{kinds.index(kind)}", alt=alt)
     with st.container(key=f"desk_{name}_orders"):
-        rows = (_figures(result, order, curves[order].area) for order in curves)
-        figures_table(("order", "area", "agreement"), *rows)
-        note(f"{READINGS[kind]} *Agreement* (Kendall's τ): with erasing each part alone.")
+        note(READINGS[kind])
 
 
 def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
     if order == assessment.RANDOM:
-        return order, f"{area:.2f}", ""
-    return order, f"{area:.2f}", number(result.agreement(order), "+.2f")
+        return order, f"{area:.2f}", "", ""
+    return order, f"{area:.2f}", number(result.agreement(order), "+.2f"), percent(result.overlap(order))
 
 
 def _heads(name: str, result: assessment.Assessment, first: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from attention_core.bounds.limits import JPEG_PIXELS, PICTURE_BYTES, PICTURE_PIXELS
+from attention_core.bounds.limits import PICTURE_BYTES
 from attention_core.hub.pictures import read_picture
 from ui.component import component
 from ui.hosting.uploads import show_lost_file
@@ -50,11 +50,7 @@ class PictureUpload:
         return any([show_lost_file(f"{self._key}_{name}", upload) for name, upload in uploads.items()])
 
     def _draw_uploader(self) -> object:
-        pixels = f"{PICTURE_PIXELS.millions} million pixels"
-        if JPEG_PIXELS.maximum > PICTURE_PIXELS.maximum:
-            pixels += f", {JPEG_PIXELS.millions} in a JPEG"
-        bounds = f"At most {PICTURE_BYTES.millions} MB and {pixels}."
-        limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions, "help": bounds}
+        limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions}
         upload = self._draw_source(st.file_uploader, "JPEG, PNG or WebP, also pasted", "upload", **limits)
         _paste(key=f"{self._key}_paste", data={"uploader": f"{self._key}_upload"})
         return upload

@@ -49,7 +49,7 @@ LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 
 def text_source() -> MatrixSource | None:
     """Draw the box for a text; return the language model's attention in it, None where it is empty."""
-    VISITOR_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
+    VISITOR_TEXT.widget(st.text_area, "Text", height=150)
     text = VISITOR_TEXT.value[: LONG_TEXT_LETTERS.maximum]
     if len(text) < len(VISITOR_TEXT.value):
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(VISITOR_TEXT.value):,} characters are read.")

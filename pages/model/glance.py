@@ -242,11 +242,9 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
 
     habits = habits_of(run, selection.group)
     st.selectbox(
-        "Head, the clearest first",
+        "Head, the clearest first, shares on average",
         list(habits),
-        format_func=lambda head: ": ".join(
-            filter(None, (f"{head[0]}.{head[1]}", habits[head].replace("%", "% on average")))
-        ),
+        format_func=lambda head: ": ".join(filter(None, (f"{head[0]}.{head[1]}", habits[head]))),
         width=370,
         label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),

@@ -1,5 +1,7 @@
 """The section that asks whether a map explains its answer, on every page that has it."""
 
+import re
+
 import pytest
 
 from attention_core.attention.edits import Uniform
@@ -14,7 +16,7 @@ from attention_core.inference.pretrained import load_model, prepare
 from attention_core.inference.sentiment import read_sentence
 from attention_core.links import pack
 from attention_core.models import load
-from tests.support.app import frames, rerun, text_of
+from tests.support.app import frames, html_of, rerun, text_of
 from ui.edits import ListedEdit
 from ui.faithfulness import AS_LEARNED, describe_adversarial
 
@@ -63,6 +65,10 @@ def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(vis
     page = rerun(page, transformer_doubts_way="through all layers")
     through = ["rollout", "weight × length", "attention × gradient", "value zeroing"]
     assert list(curves(page)) == ["attention", *through, "random"]
+    page = rerun(page, transformer_doubts_way="numbers")
+    rows = re.findall("<tr><td>(.*?)</td>", html_of(page))
+    assert rows == ["attention", "gradient × input", "integrated gradients", "random", *through]
+    assert "with erasing each part alone" in text_of(page)
 
 
 def test_what_one_vector_knows_is_asked_too(visit):

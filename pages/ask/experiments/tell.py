@@ -136,4 +136,4 @@ def _training_note() -> str:
     if not all(cards):
         return ""
     beforehand, together = (percent(card["test_drawings"]["accuracy"]) for card in cards)
-    return f"Trained equally long, eyes trained beforehand tell {beforehand} right, eyes learning along {together}."
+    return f"Trained equally long, eyes trained beforehand reach {beforehand}, learning along {together}."

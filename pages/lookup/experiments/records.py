@@ -12,7 +12,7 @@ def draw_input() -> LookUp:
     """Draw the query, and the records to edit; return how it is looked up."""
     lookup = draw_lookup()
     with st.container(key="experiment_input_records"):
-        label = f"Records, one per line: key = value. The first {records.MAX_RECORDS} are used."
+        label = f"Records, one per line: key = value, up to {records.MAX_RECORDS}."
         on_change = with_rerun(table.guess_again)
         table.RECORDS.widget(st.text_area, label, height=220, max_chars=records.MAX_LETTERS, on_change=on_change)
         st.button("Restore", key="lookup_restore", on_click=with_rerun(table.LOADED.reset))

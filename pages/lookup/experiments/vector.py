@@ -18,7 +18,7 @@ def _runs(lookup: LookUp) -> list[str]:
 def answer(lookup: LookUp) -> str:
     """Say what the vector is made of."""
     if lookup.encoder is not SPELLING:
-        return "Each of its pieces asks all others, in six layers; their mean is the vector."
+        return "Its pieces ask one another in six layers; their mean is the vector."
     text, key = lookup.text, lookup.request.records.keys[lookup.heaviest]
     shared = f"{literal(text)} and {literal(key)} share {len(_runs(lookup))}"
     return f"Each run of two or three letters adds to one of 512 numbers: {shared}."

@@ -48,4 +48,4 @@ def draw(lookup: LookUp) -> None:
     lines = (" ".join(shaded_word(word.text, word.weight, largest) for word in key_words) for key_words in keys)
     st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
     subject = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
-    st.caption(f"{subject} is a key of its own, whatever stands around it.")
+    st.caption(f"{subject} is a key of its own.")

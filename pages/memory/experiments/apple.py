@@ -73,6 +73,9 @@ Apple is a company from California.""",
 """Sentences that are not among the references, by what the word means and where the clue stands."""
 
 
+N_OF_CLUE = sum(len(sentences.splitlines()) for (_, clue), sentences in HELD_OUT.items() if clue == "before")
+
+
 class Leaning(NamedTuple):
     """Where a vector lies on the line from the fruit to the firm, -1 to 1: above 0 it is nearer to the firm."""
 
@@ -133,20 +136,16 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
         alt = "Apple, from fruit to firm"
         draw_chart(leanings_chart(columns, list(leanings)), key="memory_apple", alt=alt)
     rows = [
-        (reading, *(f"{n_right} of {n}" for n_right, n in (_n_right(numbers, clue) for clue in ("before", "after"))))
+        (reading, *(str(_n_right(numbers, clue)) for clue in ("before", "after")))
         for reading, numbers in leanings.items()
     ]
     with right:
-        figures_table(("right, the clue stands", "before ●", "after ▲"), *rows)
-        note(
-            "Each mark is the word in a new sentence, on the line from six fruits to six firms. "
-            "The GRU knows little of firms."
-        )
+        figures_table((f"right of {N_OF_CLUE}, clue", "before ●", "after ▲"), *rows)
+        note("Each mark is *Apple* in a new sentence, from six fruits to six firms. The GRU knows little of firms.")
 
 
-def _n_right(leanings: list[Leaning], clue: str) -> tuple[int, int]:
-    judged = [leaning.is_right for leaning in leanings if leaning.clue == clue]
-    return sum(judged), len(judged)
+def _n_right(leanings: list[Leaning], clue: str) -> int:
+    return sum(leaning.is_right for leaning in leanings if leaning.clue == clue)
 
 
 def _sense_of(value: float) -> str:

@@ -57,9 +57,11 @@ def draw(differences: own_states.StateDifferences) -> None:
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
         st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
-    st.caption("Per cent by which each word's state differs. A forecast may not read on:")
+    st.caption("Per cent by which each word's state differs.")
     query = {"question": "time"}
-    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=query)
+    st.page_link(
+        "pages/lookup/page.py", label="A forecast may not read on", icon=":material/arrow_forward:", query_params=query
+    )
 
 
 def _shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:

@@ -27,5 +27,5 @@ def draw(text: str) -> None:
     lengths = map(screen.n_words, (screen.shorter(text), text))
     marked = {group_of(figures.groups, n): format_count(n, "words") for n in lengths}
     chart = length_chart(figures, width=620, height=300, called=screen.LABELS, marked=marked)
-    draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
+    draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length")
     note("BLEU after five passes of training.")

@@ -32,7 +32,6 @@ def draw(n: int) -> None:
     figures_table(
         (f"n = {n} pieces, d = 192", "recurrent loop", "self-attention"),
         *zip(COSTS, *cost.layer_costs(n), strict=True),
-        ("one word more at n = 1,000", *(figures.next_work for figures in cost.layer_costs(1000))),
         *(
             [f"{task * (row == 0)}of {figures['n']}"]
             + [f"{figures[layer]:.1f} s" for layer in ("recurrent", "attention")]
@@ -52,5 +51,5 @@ def _draw_measured() -> None:
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
         chart = cost_chart(before["rows"], quantity)
-        draw_chart(chart, key=f"transformer_{quantity}", alt=f"{title} over n", container=column)
+        draw_chart(chart, key=f"transformer_{quantity}", alt=title, container=column)
     st.caption("Processor time of one slow core, without projections. Dashed: expected slopes.")

@@ -46,7 +46,7 @@ def draw(text: str | None) -> None:
         _draw_table(forms, text)
     left, right = st.columns(2, gap="large")
     if forms:
-        draw_chart(forms_chart(forms), key="transformer_forms", alt="BLEU by length of the sentence", container=left)
+        draw_chart(forms_chart(forms), key="transformer_forms", alt="BLEU by length", container=left)
     with right:
         note(
             "Six heads average the values six times, a sixth of the numbers each. The feed-forward part mixes no words."
@@ -64,6 +64,6 @@ def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:
     n_seeds = max(map(len, forms.values()))
     trained = "trained once: a BLEU or two may be chance" if n_seeds == 1 else f"a number for each of {n_seeds} seeds"
     note(
-        f"On held-out sentences, after the same training; {trained}. "
+        f"On held-out sentences; {trained}. "
         + "Their weights do not come along, only their answers to the examples." * (not is_recorded)
     )

@@ -117,7 +117,7 @@ def test_one_and_two_layers_of_pairs_stand_beside_both_heads(page):
     figures = re.findall("<td>(.*?)</td>", html.unescape(html_with(page, 'class="figures"')))
     assert figures[1::3] == [percent(card["test_accuracy"]) for card in cards]
     assert figures[2::3] == ["6,210", "52,162", "102,082", "6,210"]
-    assert "21 pairs of keys a guest instead of 7 keys, 6,210 learned numbers both." in text_of(page)
+    assert "21 pairs of keys a guest instead of 7 keys." in text_of(page)
     assert "by their product" in text_of(page)
     assert "The weights of two layers do not show how they do it" in text_of(page)
     for same in ("batches", "data", "seed", "test_numbers", "majority_share"):
