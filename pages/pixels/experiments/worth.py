@@ -8,6 +8,7 @@ from attention_core.inference import pixel_readout as readout
 from pages.pixels import first_screen as screen
 from ui.computed import card_or_empty
 from ui.digits import compare_accuracies
+from ui.labels import explain
 from ui.layout import figures_table
 
 NETWORKS = screen.LAYERS | {
@@ -49,4 +50,4 @@ def draw(cards: dict[str, Any]) -> None:
         ),
     )
     if any(len(readout.figures_by_seed(card, TEST_ACCURACY)) > 1 for card in cards.values()):
-        st.caption("Ranges: trained with several seeds.")
+        st.caption("Ranges: trained with several seeds.", help=explain("softmax"))

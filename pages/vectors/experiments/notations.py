@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ui.labels import explain
+
 NOTATIONS = (
     (r"$W_Q$, $W_K$, $W_V$", r"$QW$, $KW$, $VW$; $W^Q$, $W^K$, $W^V$"),
     (r"$h_j$, a state of an encoder", "an annotation"),
@@ -25,7 +27,7 @@ def draw(_: None) -> None:
     """Draw the names, and slips."""
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
     table = "\n".join(["| here | elsewhere |", "|---|---|", *rows])
-    st.markdown(table)
+    st.markdown(table, help=explain(table))
     st.caption(
         "Slips: 28 × 28 is 784, not 748; a mask is high, not low, where it matters; the paper is *Attention is all you "
         "need*."
