@@ -34,15 +34,23 @@ from ui.navigation import PAGES
 from ui.state import Field, encode_fields, single_choice
 
 AS_LEARNED = "All this is as learned, without your changes."
-ERASED, INSERTED, THROUGH, NUMBERS = "erased", "inserted", "through all layers", "numbers"
+ERASED, GRADIENTS, INSERTED, NUMBERS = "erased", "gradients", "inserted", "numbers"
+THROUGH = "through all layers"
 READINGS = {
-    ERASED: "Smaller is better; the model never saw such inputs. *Integrated gradients*: *gradient × input*, added up "
-    "from an empty input on.",
+    ERASED: "Smaller is better; the model never saw such inputs.",
+    GRADIENTS: "*Integrated gradients*: *gradient × input*, added up from an empty input on.",
     INSERTED: "Larger is better. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through, not what did. *{LENGTH}*: how much is handed over. *{SLOPE}*: "
     f"what a small change of weights does. *{ZEROING}*: how far a layer's output turns without a value.",
 }
-THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
+BY_GRADIENT, THROUGH_LAYERS = (assessment.GRADIENT, assessment.INTEGRATED), (ROLLOUT, LENGTH, SLOPE, ZEROING)
+HIDDEN = {
+    ERASED: (*BY_GRADIENT, *THROUGH_LAYERS),
+    GRADIENTS: THROUGH_LAYERS,
+    INSERTED: THROUGH_LAYERS,
+    THROUGH: BY_GRADIENT,
+}
+"""Orders that are not drawn, by what is chosen."""
 CURVE = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
 MAX_HEADS = 12  # heads that are drawn, those that matter most
 
@@ -162,10 +170,9 @@ def _curves(name: str, result: assessment.Assessment, part: str) -> None:
         figures_table(("order", "area", "agreement", f"first {result.n_first}"), *rows)
         note("Areas where parts are erased. *Agreement* (Kendall's τ), *first*: with erasing each part alone.")
         return
-    hidden = (assessment.GRADIENT, assessment.INTEGRATED) if kind == THROUGH else THROUGH_LAYERS
-    curves = {order: curve for order, curve in curves.items() if order not in hidden}
+    curves = {order: curve for order, curve in curves.items() if order not in HIDDEN[kind]}
     curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
-    action = ERASED if kind == THROUGH else kind
+    action = INSERTED if kind == INSERTED else ERASED
     alt = f"{part.capitalize()} {action}"
     draw_chart(curves_chart(curves, action), key=f"{name}_{kinds.index(kind)}", alt=alt)
     with st.container(key=f"desk_{name}_orders"):
