@@ -163,7 +163,7 @@ def _on_device_of(model: nn.Module, value: Any) -> Any:
 
 def _curves(name: str, result: assessment.Assessment, part: str) -> None:
     kinds = [kind for kind in (*READINGS, NUMBERS) if kind != THROUGH or ROLLOUT in result.deletion]
-    kind = single_choice(part.capitalize(), CURVE[name], kinds, label_visibility="collapsed")
+    kind = single_choice(part.capitalize(), CURVE[name], kinds, wrap=True, label_visibility="collapsed")
     curves = result.insertion if kind == INSERTED else result.deletion
     if kind == NUMBERS:
         rows = (_figures(result, order, curve.area) for order, curve in curves.items())
