@@ -300,7 +300,7 @@ def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, t
     (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     words = text_of(open_question(page, "tell"))
-    assert "beforehand tell 81% right" in words
+    assert "beforehand reach 81%" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
     assert f"learning along {percent(together)}" in words
 
