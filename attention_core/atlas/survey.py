@@ -54,16 +54,20 @@ class Survey:
         """Return the maxima of larger blocks, NaN where a row of them was not seen."""
         if self._largest is None:
             return torch.full([n_blocks(span.stop - span.start, block) for span in (rows, cols)], math.nan)
-        return pooled(
+        n_seen = self._n_done * BAND
+        maxima = pooled(
             self._largest[block_slice(rows, 0, self._block), block_slice(cols, 0, self._block)], block // self._block
         )
+        if n_seen < rows.stop:
+            maxima[max(n_seen - rows.start, 0) // block :] = math.nan
+        return maxima
 
     def _pass(self) -> Iterator[None]:
         """Go over the bands that are left, and yield after every part of one."""
         buffer = self._cells.buffer(BAND, self._cells.columns)
         if self._largest is None:
             shape = n_blocks(self._n_queries, self._block), n_blocks(self._n_keys, self._block)
-            self._largest = torch.full(shape, math.nan, device=buffer.device)
+            self._largest = torch.empty(shape, device=buffer.device)  # it takes memory only as it is filled
         for rows in spans(self._n_done * BAND, self._n_queries, BAND):
             yield from self._band(rows, buffer, self._largest[block_slice(rows, 0, self._block)])
             self._share_of_band, self._n_done = 0.0, self._n_done + 1  # in this order: it is read meanwhile

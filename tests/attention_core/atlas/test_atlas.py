@@ -1,7 +1,10 @@
 import math
+import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,6 +92,19 @@ def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
     assert shares[-1] == 1
     np.testing.assert_allclose(whole(atlas, 5), expected, rtol=1e-4)
     assert list(atlas.survey()) == [1.0]
+
+
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of a process")
+def test_a_survey_takes_memory_for_what_it_has_seen_alone():
+    atlas = Atlas(trace_of(2**18, 2**18, heads=1))
+    before = resident_bytes()
+    next(atlas.survey())
+    assert 4 * math.prod(atlas.shape(atlas.base_level)) == 2**26
+    assert resident_bytes() - before < 2**25
 
 
 def test_a_survey_that_a_fault_ended_begins_its_band_anew(monkeypatch):
