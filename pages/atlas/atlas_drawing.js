@@ -1,14 +1,15 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
-import { clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
 import { finePercent } from "../../attention_core/attention/view/scene_drawing.js";
 import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
-import { count, fitText, hatch, outline, pictureOf, Scale, STRONGEST, ticks, turned } from "./atlas_paint.js";
+import { count, fitText, hatch, outline, pictureOf, Scale, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
 
-const STEEP = 1.4; // so that the largest weights stand out although the scale is one of logarithms
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 66, LABELS_FROM = 12, LARGEST_LABEL = 16, MARK = "#ffffff";
-const PHRASES_APART = 46, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
+const LINEAR_FROM = 6, SHADINGS = 8; // pixels of a cell from which on colours turn to a linear scale, in so many steps
+const TOLD_FROM = 0.05, ROOM_OF_NUMBER = 26, LEAST_MARKED = 0.1; // the smallest weight that is written, pixels of a cell with room for it, of the colour bar to a mark
+const PHRASES_APART = 30, LINES_APART = 19, MAX_LISTED = 1000, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
 
 export class MapDrawing extends MapView {
   readTheme() {
@@ -39,14 +40,14 @@ export class MapDrawing extends MapView {
     }
   }
 
-  // One scale for all of a matrix: a colour means the same wherever the map is.
+  // One scale for all of a matrix: of logarithms far out, linear where words can be read and few cells are in view.
   chooseScale() {
     const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(weightOf(tile, tile.top).toPrecision(4)) : 1;
     const { atlas, colour, uniform, masks, surveyed } = this.data;
-    if (!isNew(this, high, atlas, colour, uniform, masks, surveyed < 1, this.paper)) return;
-    const towards = rampOf([this.paper, this.data.colour]);
-    this.ramp = (share) => towards(STRONGEST * clamp(share, 0, 1) ** STEEP);
-    this.scale = new Scale(this.ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high);
+    const linear = clamp(Math.round(SHADINGS * Math.log2(this.cell / LINEAR_FROM)) / SHADINGS, 0, 1);
+    if (!isNew(this, high, linear, atlas, colour, uniform, masks, surveyed < 1, this.paper)) return;
+    const ramp = rampOf([this.paper, this.data.colour]);
+    this.scale = new Scale(ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high, linear);
     this.drawLegend();
   }
 
@@ -63,7 +64,8 @@ export class MapDrawing extends MapView {
     pen.clip();
     const complete = this.paintTiles(pen, range, level);
     if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, range);
-    if (this.isLit && this.cell >= LABELS_FROM && this.cell < NUMBERS_FROM) this.light(pen, ...this.mark);
+    else if (this.cell >= ROOM_OF_NUMBER * this.large || this.isLit) this.paintLargest(pen, range);
+    if (this.cell >= LABELS_FROM) this.paintBlindRows(pen, range);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, range);
@@ -130,7 +132,7 @@ export class MapDrawing extends MapView {
     for (let row = Math.floor(range.top); row < range.bottom; row++) {
       for (let col = Math.floor(range.left); col < range.right; col++) {
         const point = this.codeAt(row, col);
-        if (!point || point.code === UNKNOWN) continue;
+        if (!point || point.code === UNKNOWN || this.data.blind.includes(row)) continue;
         const text = point.code === MASKED ? "masked" : finePercent(weightOf(point.tile, point.code));
         pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5), this.cell - 4);
       }
@@ -151,15 +153,26 @@ export class MapDrawing extends MapView {
     frame(begin(this.hovered.row), begin(this.hovered.column), span, "#fff");
   }
 
-  // The marked cell says its weight.
-  light(pen, row, col) {
-    const { cell } = this, x = this.px(col), y = this.py(row), point = this.codeAt(row, col);
-    if (!point || point.code === UNKNOWN) return;
-    this.useFont(pen, Math.min(18, cell / this.large / 2.4), "700 ");
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    pen.fillStyle = this.text;
-    pen.fillText(finePercent(weightOf(point.tile, point.code)), x + cell / 2, y + cell / 2, cell - 4);
+  // Where not all numbers have room, those of large weights are written, and that of the marked cell.
+  paintLargest(pen, range) {
+    const { cell } = this;
+    if (cell < LABELS_FROM) return;
+    Object.assign(pen, { textAlign: "center", textBaseline: "middle", fillStyle: this.text });
+    for (let row = Math.floor(range.top); row < range.bottom; row++) {
+      for (let col = Math.floor(range.left); col < range.right; col++) {
+        const point = this.codeAt(row, col), isMarked = this.isLit && row === this.mark[0] && col === this.mark[1];
+        const weight = !point || [UNKNOWN, MASKED].includes(point.code) ? 0 : weightOf(point.tile, point.code);
+        if (!weight || !(isMarked || (weight >= TOLD_FROM && cell >= ROOM_OF_NUMBER * this.large))) continue;
+        this.useFont(pen, Math.min(isMarked ? 18 : 14, cell / this.large / 2.4), isMarked ? "700 " : "");
+        pen.fillText(asPercent(weight), this.px(col + 0.5), this.py(row + 0.5), cell - 4);
+      }
+    }
+  }
+
+  paintBlindRows(pen, range) {
+    Object.assign(pen, { textAlign: "left", textBaseline: "middle", fillStyle: this.text });
+    this.useFont(pen, Math.min(14, (0.7 * this.cell) / this.large));
+    for (const row of this.data.blind) if (row + 1 > range.top && row < range.bottom) pen.fillText("may look at no key: its weights are 0", this.px(range.left) + 8, this.py(row + 0.5));
   }
 
   paintEdges(pen, range) {
@@ -203,11 +216,19 @@ export class MapDrawing extends MapView {
     }
   }
 
-  // The rows beside which a sentence is written: where cells are small, and what a row has not read yet leaves room.
+  // The rows beside which a sentence is written, each if they are few: where cells are small, and what a row has not read yet
+  // leaves room.
   phraseRows(range) {
     const overview = this.tile(this.data.levels - 1), isCausal = overview?.codes[overview.width - 1] === MASKED;
     if (this.rows.kind !== "text" || this.cell >= LABELS_FROM || !isCausal) return [];
-    return ticks(range.top, range.bottom, this.high(), PHRASES_APART);
+    const isListed = range.bottom - range.top < MAX_LISTED, apart = (isListed ? LINES_APART : PHRASES_APART) * this.large;
+    return ticks(range.top, range.bottom, this.high(), apart);
+  }
+
+  // Whether what is far behind a row is out of its reach, so that there is room before the weights, too.
+  get isBand() {
+    const { codes, width, height } = this.tile(this.data.levels - 1);
+    return codes[(height - 1) * width] === MASKED;
   }
 
   // The sentence that begins at a row or soon after it, and where; null where its labels are not there yet.
@@ -222,13 +243,19 @@ export class MapDrawing extends MapView {
   }
 
   writePhrases(pen, range) {
-    pen.textAlign = "left";
+    const beside = 12 + 9 * this.large * (this.wide() / this.high() - 1);  // no letter touches the diagonal, however flat it is
+    let above = 0;
     this.useFont(pen, 14);
     for (const row of this.phraseRows(range)) {
-      const { start, text } = this.sentenceFrom(row) ?? { text: "" }, x = Math.max(this.left, this.px(start + 1)) + 12;
-      const room = this.size.width - x, y = this.py(start + 0.5);
-      const isInside = y > this.top + 12 * this.large && y < this.top + this.plot.height;
-      if (text && isInside && room > SHORTEST_PHRASE * this.large) pen.fillText(fitText(pen, text, room), x, y);
+      const { start, text } = this.sentenceFrom(row) ?? { text: "" }, x = Math.max(this.left, this.px(start + 1)) + beside, y = this.py(start + 0.5);
+      const isInside = y > Math.max(above + 0.9 * LINES_APART * this.large, this.top + 12 * this.large) && y < this.top + this.plot.height - 6;
+      if (!text || !isInside) continue;
+      const isLeft = this.isBand && this.size.width - x < pen.measureText(text).width, end = this.px(start - 1 / this.data.uniform) - beside;
+      const room = isLeft ? end - this.left : this.size.width - x;
+      if (room < SHORTEST_PHRASE * this.large) continue;
+      above = y;
+      pen.textAlign = isLeft ? "right" : "left";
+      pen.fillText(fitText(pen, text, room), isLeft ? end : x, y);
     }
   }
 
@@ -278,14 +305,15 @@ export class MapDrawing extends MapView {
     Object.assign(this.legend, { width: width * this.ratio, height: height * this.ratio });
     const pen = this.legend.getContext("2d");
     for (let x = 0; x < this.legend.width; x++) {
-      pen.fillStyle = `rgb(${this.ramp(x / (this.legend.width - 1)).join()})`;
+      pen.fillStyle = `rgb(${scale.colourOf(scale.logAt(x / (this.legend.width - 1))).join()})`;
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", `${Number((100 * scale.low).toPrecision(1))}%`);
+    this.legendTitle.textContent = scale.isLinear ? "weight" : "weight (log)";
+    make(this.marks, "span", "low", scale.isLinear ? "0%" : `${Number((100 * scale.low).toPrecision(1))}%`);
     make(this.marks, "span", "high", finePercent(scale.high));
     const share = scale.shareOf(uniform);
-    if (share > 0 && share < 1) {
+    if (share > LEAST_MARKED && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
       make(mark, "i");
       make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${finePercent(uniform)}`);

@@ -31,7 +31,7 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
     const legend = make(side, "div", "legend");
-    make(legend, "div", "title", "weight (log)");
+    this.legendTitle = make(legend, "div", "title");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
     this.marks = make(legend, "div", "marks");
     this.keys = make(legend, "div", "swatches");
@@ -307,7 +307,8 @@ class AtlasMap extends MapDrawing {
     const rows = numbers(top, bottom), columns = numbers(left, right);
     const area = rows === columns && this.rows.name === this.columns.name
       ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
-    const text = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${area}. ${unit}`;
+    const { length } = this.data.blind, blind = length ? ` ${length} row${length > 1 ? "s" : ""} may look at no key.` : "";
+    const text = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${area}. ${unit}${blind}`;
     if (this.status.textContent !== text) this.status.textContent = text;
   }
 }

@@ -1,29 +1,35 @@
 // How weights become colours and text, and what is drawn on the atlas' canvas.
 import { arrayOf, asPercent, clamp, create, pixelOf, putPixels } from "../../attention_core/attention/view/prelude.js";
+import { mix } from "../../attention_core/attention/view/scene_drawing.js";
 import { FIRST, MASKED, ZERO } from "./atlas_tiles.js";
 
-const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 52];
-export const STRONGEST = 0.85; // as much of the colour as lets letters be read
+const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 30];
+const STEEP = 1.4, STRONGEST = 0.85; // as much of the colour as lets letters be read
 
 // A weight as a hint tells it: three digits.
 export const exactPercent = (weight) => (weight < 0.995 ? `${(100 * weight).toPrecision(3)}%` : asPercent(weight));
 export const count = (n) => Math.round(n).toLocaleString("en-GB");
 
-// A colour for every log2 of a value: a table over the domain, identified by `name`.
+// A colour for every log2 of a value: a table over the domain, identified by `name`. How strong it is grows with the value
+// itself by as much as `linear`, else with its logarithm, steeper, so that the largest weights stand out.
 export class Scale {
-  constructor(ramp, low, high) {
-    this.low = low;
-    this.high = high;
+  constructor(ramp, low, high, linear) {
+    Object.assign(this, { low, high, linear });
+    const strength = (log) => mix(clamp(this.share(log), 0, 1) ** STEEP, 2 ** (log - this.top), linear);
+    this.colourOf = (log) => ramp(STRONGEST * strength(log));
     this.top = Math.log2(high);
     this.bottom = Math.log2(low);
     const logOf = (shade) => this.bottom + ((this.top - this.bottom) * shade) / (SHADES - 1);
-    this.table = arrayOf(Uint32Array, SHADES, (shade) => pixelOf(ramp(this.share(logOf(shade)))));
+    this.table = arrayOf(Uint32Array, SHADES, (shade) => pixelOf(this.colourOf(logOf(shade))));
     this.lowest = pixelOf(ramp(0));
-    this.name = [low, high, this.lowest].join();
+    this.name = [low, high, linear, this.lowest].join();
   }
 
   share(log) { return (log - this.bottom) / Math.max(this.top - this.bottom, 1e-9); }
-  shareOf(value) { return value <= 0 ? 0 : this.share(Math.log2(value)); }
+  get isLinear() { return this.linear > 0.5; }
+  // Along its bar: where a value stands, and the log2 of what stands there.
+  shareOf(value) { return value <= 0 ? 0 : this.isLinear ? value / this.high : this.share(Math.log2(value)); }
+  logAt(share) { return this.isLinear ? this.top + Math.log2(share) : this.bottom + share * (this.top - this.bottom); }
 }
 
 // A tile as a small picture, one pixel a cell; painted anew only when the scale has changed.

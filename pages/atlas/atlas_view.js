@@ -5,7 +5,7 @@
 // labels, numbers, hatching, the overview and the keys that move it would stay ours.
 import { clamp, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
-const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150, LETTERS = 13, HALL_LETTERS = 20;
+const FINEST = 1.5, VAST = 0.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150, LETTERS = 13, HALL_LETTERS = 20;
 
 export class MapView {
   resize() {
@@ -39,9 +39,9 @@ export class MapView {
 
   fit() { return Math.min(this.plot.width / this.columns.n, this.plot.height / this.rows.n); }
 
-  // How wide and how high a cell is.
-  wide(cell = this.cell) { return Math.max(cell, THIN / this.columns.n); }
-  high(cell = this.cell) { return Math.max(cell, THIN / this.rows.n); }
+  // How wide and how high a cell is. The whole of a large matrix fills the map.
+  wide(cell = this.cell) { return Math.max(cell, (this.fit() < VAST ? this.plot.width : THIN) / this.columns.n); }
+  high(cell = this.cell) { return Math.max(cell, (this.fit() < VAST ? this.plot.height : THIN) / this.rows.n); }
 
   finestCell() { return Math.max(LARGEST_CELL, this.fit()); }
 

@@ -123,6 +123,8 @@ def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
     text, described = source.text, DESCRIBED_STOP.value
     if text is None or (echo := _find_echo(source, shared)) is None:
         return
+    if LECTURE.value and is_answered(NAME) and not STOP_INDEX.value:
+        return  # what came of the guess is told above
     if described.cell != (echo.query, echo.followed):
         title, description = html.escape(described.title), html.escape(described.description)
         st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{description}</div>')
@@ -192,7 +194,7 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "next word."
     )
     without_echo = (
-        f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
+        f"Where a piece returns in the second sentence, what came next the last time gets {fine_percent(echo_weight)} "
         f"on average, the piece just before {fine_percent(neighbour_weight)}."
     )
     ribbon = "To the right of the diagonal: not read yet."

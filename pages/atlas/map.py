@@ -30,6 +30,7 @@ from ui.try_this import is_guessing
 
 MAP = "atlas_map"
 MAX_BLOCKS = 512  # along a side of the map when it is saved as a picture
+MAX_CHECKED = 2**20  # weights of a matrix of which rows are named that may look at no key
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
@@ -88,6 +89,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         "levels": atlas.n_levels,
         "tile": TILE,
         "masks": atlas.has_mask,
+        "blind": atlas.trace.blind_queries if atlas.n_queries * atlas.n_keys <= MAX_CHECKED else [],
         "surveyed": atlas.surveyed,
         "running": is_surveying,
         "guessing": is_guessing(NAME),

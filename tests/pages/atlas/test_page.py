@@ -247,7 +247,7 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     if echo.shares[1] >= 0.2:
         assert f"On average over pieces that return: {followed}." in text_of(page)
     else:
-        assert f"the first time gets {followed} on average, the piece just before {before}." in text_of(page)
+        assert f"the last time gets {followed} on average, the piece just before {before}." in text_of(page)
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
@@ -400,6 +400,10 @@ def test_tensors_from_files_are_mapped_and_kept_and_bad_files_told(page):
         assert not message(page)["masks"]
     put(page, "toggle", causal=True)
     assert message(page)["masks"]
+    assert message(page)["blind"] == []
+    mask = np.arange(70)[:, None] != np.full(90, 5)
+    upload(page, "mine.npz", npz(query=normal(70, 8), key=normal(90, 8), mask=mask))
+    assert message(page)["blind"] == [5]
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
     for kind, (content, word) in BAD.items():

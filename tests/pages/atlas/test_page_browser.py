@@ -112,6 +112,8 @@ def test_flight_ends_on_words_that_can_be_read(page, app_url):
     assert cell >= 20
     assert column == pytest.approx(page.evaluate(f"{MAP}.mark[1]") + 0.5), "where the first sentence goes on"
     assert page.evaluate(f"{MAP}.labelOf('rows', {MAP}.mark[0])")
+    strengths = page.evaluate(f"[0.05, 0.93].map((weight) => 255 - {MAP}.scale.colourOf(Math.log2(weight))[1])")
+    assert strengths[0] < 0.1 * strengths[1], "a small weight is pale beside the claimed one"
     first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.status.textContent").replace(",", ""))[:2])
     assert first <= row + 1 <= last < first + 25, "what is said to be in view is"
 
