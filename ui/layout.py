@@ -73,11 +73,6 @@ def shaded_word(word: str, weight: float, largest: float, style: str = "") -> st
     return f'<span title="{percent(weight)}" style="{css}">{html.escape(word)}</span>'
 
 
-def role_span(role: Role, text: str | None = None) -> str:
-    """Return HTML for a text in its role's colour, by default the role's name."""
-    return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
-
-
 def section(title: str, role: Role | None = None, step: str = "") -> None:
     """Draw a section's heading, in its role's colour if it has one, and with the name of the step that it is about."""
     if role is None:
