@@ -90,7 +90,7 @@ class UnknownAttentionError(RuntimeError):
 @contextmanager
 def running(run: Run) -> Iterator[None]:
     """Keep every call of the attention function that this thread makes inside the block."""
-    before = getattr(_THREAD, "run", None)
+    before = current_run()
     _THREAD.run = run
     try:
         yield
@@ -98,11 +98,16 @@ def running(run: Run) -> Iterator[None]:
         _THREAD.run = before
 
 
+def current_run() -> Run | None:
+    """Return the run in progress in this thread."""
+    return getattr(_THREAD, "run", None)
+
+
 def mask(*args: Any, config: Any = None, **kwargs: Any) -> Tensor | None:
     """Return the mask of one kind of layer as the library's fused attention, or where need be its eager one, has it."""
     from transformers.masking_utils import eager_mask, sdpa_mask
 
-    run: Run | None = getattr(_THREAD, "run", None)
+    run = current_run()
     wants_numbers = run is not None and id(config) in run.float_masks
     return (eager_mask if wants_numbers else sdpa_mask)(*args, config=config, **kwargs)
 
@@ -125,7 +130,7 @@ def attention(
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    run: Run | None = getattr(_THREAD, "run", None)
+    run = current_run()
     settings = {"scaling": scaling, "dropout": dropout, **options}
     if run is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)

@@ -62,14 +62,19 @@ class Pretrained:
     def fewer_logits(self, n_positions: int, max_numbers: int) -> dict[str, int]:
         """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""
         vocabulary = getattr(self.model.config.get_text_config(), "vocab_size", 0) or 0
-        is_supported = "logits_to_keep" in inspect.signature(self.model.forward).parameters
-        if not is_supported or n_positions * vocabulary <= max_numbers:
+        if n_positions * vocabulary <= max_numbers:
             return {}
-        return {"logits_to_keep": max(1, max_numbers // vocabulary)}
+        return supported(self.model, logits_to_keep=max(1, max_numbers // vocabulary))
 
     def without_cache(self) -> dict[str, bool]:
         """Return what the model is called with to keep nothing of a text for the next token."""
-        return {"use_cache": False} if "use_cache" in inspect.signature(self.model.forward).parameters else {}
+        return supported(self.model, use_cache=False)
+
+
+def supported(model: Any, **settings: Any) -> dict[str, Any]:
+    """Return the settings that a model's forward takes."""
+    parameters = inspect.signature(model.forward).parameters
+    return {name: value for name, value in settings.items() if name in parameters}
 
 
 CLASSIFIERS = ("ForSequenceClassification", "ForImageClassification", "ForImageClassificationWithTeacher")

@@ -15,12 +15,14 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from inspect import ismethod
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from attention_core.attention.capture import capture_into
 from attention_core.attention.capture.layout import usual_order
@@ -37,6 +39,7 @@ from attention_core.hub.attention import (
     UnknownAttentionError,
     UnsupportedError,
     attention,
+    current_run,
     mask,
     running,
 )
@@ -138,6 +141,36 @@ def hooked(
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def saving_inputs_alone(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """Let a run with gradients save of each module what it is given; on its way back, it runs the module again.
+
+    It has to go back before the model returns, see `hooked`, so that the attention inside is still this run's.
+    """
+
+    def recomputed(forward: Callable[..., Any]) -> Callable[..., Any]:
+        def run_in(run: Run, n_calls: int, *args: Any, **settings: Any) -> Any:
+            del run.calls[n_calls:]  # so that the attention has the number that it had
+            with running(run):  # the way back may have a thread of its own
+                return forward(*args, **settings)
+
+        def run_once(*args: Any, **settings: Any) -> Any:
+            run = current_run()
+            if run is None:  # another thread's
+                return forward(*args, **settings)
+            return checkpoint(partial(run_in, run, len(run.calls)), *args, use_reentrant=False, **settings)
+
+        return run_once
+
+    for module in modules:
+        module.forward = recomputed(module.forward)
+    try:
+        yield
+    finally:
+        for module in modules:
+            del module.forward
 
 
 def could_be_weights(tensor: Any) -> bool:

@@ -16,7 +16,7 @@ from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.study.effects import margin
 from attention_core.study.families import FrozenNorm, matrix
-from attention_core.study.output import Metric, ModelOutput, Table, metric_gradients
+from attention_core.study.output import Metric, ModelOutput, Table, check_linear, slopes_of
 from attention_core.study.sources import BIAS, Source, Stream, all_through
 
 Stage = tuple[Callable[[Tensor], Tensor], Tensor]
@@ -79,22 +79,27 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
         UnsupportedError: the logits are not read off the last layer by a described head.
         ValueError: the metric is not linear in the logits, or in the last layer of a model without them.
     """
-    output = ModelOutput.of_batch(stream.output, tokenizer)[0]
-    logits, note, row = output.logits, "", 0
-    has_head = all(module is not None and module in stream.calls for module in stream.head)
+    output, note, row = ModelOutput.of_batch(stream.output, tokenizer)[0], "", 0
+    logits = output.logits
     if logits is not None:
-        if not has_head:
+        if any(module is None or module not in stream.calls for module in stream.head):
             raise UnsupportedError("its logits are not read off the last layer by a head that is described")
         before_cap = stream.calls[stream.head[-1]].output.float()
         row = len(before_cap) - 1  # of a classifier's only logits: a decoder reads its last token
-        before_cap = before_cap[row] if logits.ndim == 1 else before_cap
-        note = "The logits are taken before the softcap." * (not torch.allclose(before_cap, logits, atol=1e-4))
-        logits = before_cap
-    value, by_logits, by_hidden = metric_gradients(metric, ModelOutput(logits, output.hidden, tokenizer))
-    slope = by_hidden if by_logits is None else by_logits
-    assert slope is not None
-    positions = torch.tensor([row], device=slope.device) if slope.ndim == 1 else slope.abs().sum(-1).nonzero()[:, 0]
-    slope = (slope[None] if slope.ndim == 1 else slope[positions]).to(stream.dtype)
+        output = replace(output, logits=before_cap[row] if logits.ndim == 1 else before_cap)
+    slopes = slopes_of(metric, output)
+    check_linear(slopes, output)
+    value, positions, by_logits, slope = slopes
+    if by_logits is not None:
+        is_alike = torch.allclose(output.logits_at(positions), ModelOutput(logits).logits_at(positions), atol=1e-4)
+        note = "The logits are taken before the softcap." * (not is_alike)
+        positions = positions if len(positions) else torch.tensor([row], device=by_logits.device)
+        slope = torch.atleast_2d(by_logits)
+    else:
+        assert slope is not None
+        positions = slope.any(-1).nonzero()[:, 0]
+        slope = slope[positions]
+    slope = slope.to(stream.dtype)
     columns = slope.any(0).nonzero()[:, 0]  # of the logits that the metric reads
     slope = slope[:, columns] if by_logits is not None else slope
     if len(stream.head) > 1 and by_logits is not None:

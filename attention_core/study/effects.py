@@ -18,9 +18,10 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadRef, OutputFrom, PatternFrom
 from attention_core.attention.trace import AttentionTrace, spans
+from attention_core.hub.model import supported
 from attention_core.hub.outputs import MAX_ITEMS, repeated
-from attention_core.hub.tracing import run_items, stream_context
-from attention_core.study.output import Metric, ModelOutput, Table, number
+from attention_core.hub.tracing import hooked, run_items, saving_inputs_alone, stream_context
+from attention_core.study.output import Metric, ModelOutput, Table, number, slopes_of
 from attention_core.study.sites import (
     MODULE_SITES,
     ActivationPatches,
@@ -30,6 +31,7 @@ from attention_core.study.sites import (
     activations,
     changing,
     evaluated,
+    layers_of,
     modules_at,
     run_through,
 )
@@ -285,23 +287,41 @@ def states_at(runner: Runner, site: Site, metric: Metric) -> tuple[ModelOutput, 
     return ModelOutput.of_batch(output, runner.tokenizer)[0], states, None
 
 
+N_SAVED = 128
+"""Tokens up to which a gradient saves all that a run computes; of more, each layer's input, and it runs once more."""
+
+
 def gradients_at(runner: Runner, site: Site, metric: Metric) -> tuple[ModelOutput, Activations, Activations]:
     """Run the inputs as they are, forward and back; return what states_at does, and the slopes of a metric there."""
     states: dict[int, Tensor] = {}
     nudges: dict[int, Tensor] = {}
+    results: list[tuple[ModelOutput, Sequence[Tensor]]] = []
 
     def nudge(layer: int, by_unit: Tensor) -> Tensor:
-        states[layer], nudges[layer] = by_unit.detach()[0], torch.zeros_like(by_unit).requires_grad_()
+        if layer not in nudges:
+            states[layer] = by_unit.detach()[0]
+            nudges[layer] = by_unit.new_zeros(()).expand_as(by_unit).requires_grad_()
         return by_unit + nudges[layer]
 
-    with torch.enable_grad():
-        batch = run_through(runner.model, runner.inputs, site, runner.projections, nudge, gradients=True)
+    def go_back(_: Any, __: Any, batch: Any) -> None:
         output = ModelOutput.of_batch(batch, runner.tokenizer)[0]
-        leaves, value = [nudges[layer] for layer in sorted(nudges)], metric(output)
-        if not isinstance(value, Tensor) or not value.requires_grad:
-            raise ValueError("an estimate by a gradient needs a metric that returns a tensor, not a number")
-        slopes = torch.autograd.grad(value, leaves, allow_unused=True, materialize_grads=True)
-    return output.detached(), [states[layer] for layer in sorted(states)], [slope[0] for slope in slopes]
+        slopes, leaves = slopes_of(metric, output), [nudges[layer] for layer in sorted(nudges)]
+        pairs = [("logits", slopes.by_logits), ("last_hidden_state", slopes.by_hidden)]
+        by_ends = {name: slope for name, slope in pairs if slope is not None}
+        # in one selection: each goes back through a tensor as large as all logits
+        at = (torch.zeros_like(slopes.positions), slopes.positions) if len(slopes.positions) else 0
+        ends = [batch[name][at if name == "logits" else 0].float() for name in by_ends]
+        gradients = torch.autograd.grad(ends, leaves, [*by_ends.values()], allow_unused=True, materialize_grads=True)
+        results.append((output.detached(), gradients))
+
+    n_tokens = getattr(runner.inputs.get("input_ids"), "shape", (0, 0))[1]
+    is_in_attention = site not in MODULE_SITES and not runner.projections
+    again = layers_of(runner.model) if n_tokens > N_SAVED and is_in_attention else []
+    with hooked([runner.model], go_back), torch.enable_grad(), saving_inputs_alone(again):
+        inputs = dict(runner.inputs) | supported(runner.model, use_cache=False) if again else runner.inputs
+        run_through(runner.model, inputs, site, runner.projections, nudge, gradients=True)
+    ((output, slopes),) = results
+    return output, [states[layer] for layer in sorted(states)], [slope[0] for slope in slopes]
 
 
 def estimate_changes(

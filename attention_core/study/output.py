@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -49,6 +49,11 @@ class ModelOutput:
             raise ValueError("this model hands out no logits: a metric reads `hidden`, the last layer")
         return self.logits if self.logits.ndim == 1 else self.logits[position]
 
+    def logits_at(self, positions: Tensor) -> Tensor:
+        """Return the logits (n, n_tokens) of some positions, or those of the classes."""
+        assert self.logits is not None
+        return self.logits if self.logits.ndim == 1 else self.logits[positions]
+
     def logit(self, token: str | int, position: int = -1) -> Tensor:
         return self.scores(position)[token_id(self.tokenizer, token)]
 
@@ -86,32 +91,71 @@ def number(value: Any) -> float:
     return float(value.detach()) if isinstance(value, Tensor) else float(value)
 
 
-def metric_gradients(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | None, Tensor | None]:
-    """Return a metric and its gradients by the logits and by the last layer; None = it does not read them.
+@dataclass(frozen=True, eq=False)
+class _Leaves(ModelOutput):
+    """An output of leaves, in which each position whose logits are asked for is a leaf of its own: most are not."""
 
-    ValueError where the metric is not linear in them, so that no sum of parts can be it.
+    rows: dict[int, Tensor] = field(default_factory=dict)
+
+    def scores(self, position: int = -1) -> Tensor:
+        if self.logits is None or self.logits.ndim == 1:
+            return super().scores(position)
+        position = range(len(self.logits))[position]
+        if position not in self.rows:
+            self.rows[position] = self.logits.detach()[position].requires_grad_()
+        return self.rows[position]
+
+
+class Slopes(NamedTuple):
+    """A metric of one output, and its gradients by what it reads.
+
+    Attributes:
+        value: the metric.
+        positions: (n,), whose logits it reads; empty of a classifier.
+        by_logits: (n, n_tokens), or (n_classes,) of a classifier; None = it reads none.
+        by_hidden: (n_positions, d_model); None = it does not read the last layer.
     """
-    present = [tensor.detach().requires_grad_() for tensor in (output.logits, output.hidden) if tensor is not None]
 
-    def of_leaves(tensors: Sequence[Tensor]) -> Any:
-        leaves = iter(tensors)
-        logits, hidden = (None if tensor is None else next(leaves) for tensor in (output.logits, output.hidden))
-        return metric(ModelOutput(logits, hidden, output.tokenizer))
+    value: float
+    positions: Tensor
+    by_logits: Tensor | None
+    by_hidden: Tensor | None
 
-    with torch.no_grad():
-        twice = of_leaves([2 * tensor for tensor in present])
+
+def slopes_of(metric: Metric, output: ModelOutput) -> Slopes:
+    """Return a metric and its gradients; a ValueError says that it returns no tensor made of an output."""
+    tensors = output.logits, output.hidden
+    logits, hidden = (None if tensor is None else tensor.detach().requires_grad_() for tensor in tensors)
+    leaves = _Leaves(logits, hidden, output.tokenizer)
     with torch.enable_grad():
-        value = of_leaves(present)
+        value = metric(leaves)
         if not isinstance(value, Tensor) or not value.requires_grad:
-            raise ValueError("a metric that is taken apart returns a tensor made of `logits` or of `hidden`")
-        slopes = iter(torch.autograd.grad(value, present, allow_unused=True))
-    if abs(number(twice) - 2 * number(value)) > 1e-3 * max(1.0, abs(number(value))):
+            raise ValueError("a gradient needs a metric that returns a tensor made of `logits` or of `hidden`")
+        present = [tensor for tensor in (logits, hidden) if tensor is not None]
+        slopes = iter(torch.autograd.grad(value, [*present, *leaves.rows.values()], allow_unused=True))
+    by_logits, by_hidden = (None if tensor is None else next(slopes) for tensor in (logits, hidden))
+    by_row = {position: slope for position, slope in zip(leaves.rows, slopes, strict=True) if slope is not None}
+    if logits is not None and logits.ndim > 1:
+        if by_logits is not None:
+            for position in by_logits.any(-1).nonzero()[:, 0].tolist():
+                by_row[position] = by_logits[position] + by_row.get(position, 0)
+        by_logits = torch.stack([*by_row.values()]) if by_row else None
+    positions = torch.tensor([*by_row], dtype=torch.int64, device=value.device)
+    return Slopes(number(value), positions, by_logits, by_hidden)
+
+
+def check_linear(slopes: Slopes, output: ModelOutput) -> None:
+    """Raise a ValueError where a metric is no sum of what it reads times the slopes: no sum of parts can be it."""
+    linear, value = 0.0, slopes.value
+    if slopes.by_logits is not None:
+        linear += number((slopes.by_logits * output.logits_at(slopes.positions)).sum())
+    if slopes.by_hidden is not None and output.hidden is not None:
+        linear += number((slopes.by_hidden * output.hidden).sum())
+    if abs(linear - value) > 1e-3 * max(1.0, abs(value)):
         raise ValueError(
             "only a metric that is linear in the logits is a sum of parts: a logit, or the difference of two; "
             "ablate and patch take any metric"
         )
-    by_logits, by_hidden = (None if tensor is None else next(slopes) for tensor in (output.logits, output.hidden))
-    return number(value), by_logits, by_hidden
 
 
 AXES = ("layer", "head", "position", "query", "key", "rank", "part")

@@ -9,7 +9,7 @@ Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -80,9 +80,11 @@ class Stream:
         self.final = submodule(base, family.final)
         after = [submodule(layer, path) for layer in self.layers for path in family.after]
         norms = [submodule(layer, path) for layer in self.layers for path in (family.reads, family.writes)]
-        read_outputs = [*self.head, *self.layers[-1:], *(submodule(layer, family.mlp) for layer in self.layers)]
-        watched = {*self.layers, *self.attentions, *norms, *after, self.final, *read_outputs} - {None}
-        with watching_calls(watched, {*read_outputs}) as self.calls:
+        mlps = [submodule(layer, family.mlp) for layer in self.layers]
+        normed = [attention for attention in self.attentions if submodule(attention, "q_norm")]
+        read_inputs = {*self.layers, *normed, *norms, *after, self.final, *self.head} - {None}
+        read_outputs = {*self.head, *self.layers[-1:], *mlps} - {None}
+        with watching_calls(read_inputs, read_outputs, {*self.attentions}) as self.calls:
             self.recording, self.output = run_model(self.precise, inputs)
         self.traces: list[AttentionTrace] = self.recording.traces
         if len(self.traces) != len(self.layers) or any(module not in self.calls for module in self.attentions):
@@ -266,24 +268,26 @@ class Stream:
 class ModuleCall(NamedTuple):
     """The input and output of a module for the first item, (n, d), and what else it was called with."""
 
-    input: Tensor
-    output: Tensor  # empty of modules whose output nobody reads
+    input: Tensor  # empty of modules whose input nobody reads, as is the output
+    output: Tensor
     settings: Mapping[str, Any]
 
 
 @contextmanager
 def watching_calls(
-    modules: Collection[nn.Module], read_outputs: Collection[nn.Module]
+    read_inputs: Set[nn.Module], read_outputs: Set[nn.Module], read_settings: Set[nn.Module]
 ) -> Iterator[dict[nn.Module, ModuleCall]]:
-    """Keep the last call of each of these modules inside the block, and the output of some."""
+    """Keep the last call of each of these modules inside the block, with what is read of it."""
     calls: dict[nn.Module, ModuleCall] = {}
 
     def keep(module: nn.Module, args: Any, settings: Any, output: Any) -> None:
         inputs = args[0] if args else settings["hidden_states"]
-        input_states, output_states = (torch.atleast_2d(tensor.detach()[0]) for tensor in (inputs, states_of(output)))
-        calls[module] = ModuleCall(
-            input_states, output_states if module in read_outputs else output_states.new_empty(0), settings
+        input_states, output_states = (
+            torch.atleast_2d(states.detach()[0]) if module in readers else states.new_empty(0)
+            for states, readers in ((inputs, read_inputs), (states_of(output), read_outputs))
         )
+        others = {name: value for name, value in settings.items() if value is not inputs}
+        calls[module] = ModuleCall(input_states, output_states, others)
 
-    with hooked(modules, keep, with_kwargs=True):
+    with hooked(read_inputs | read_outputs | read_settings, keep, with_kwargs=True):
         yield calls

@@ -16,7 +16,7 @@ from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.deprecated import renamed_arguments
 from attention_core.device import device_of
-from attention_core.hub.model import CLASSIFIERS, readable
+from attention_core.hub.model import CLASSIFIERS, readable, supported
 from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import effects
@@ -341,8 +341,7 @@ class Study:
             ValueError: the query may not see the key.
         """
         inputs = self.inputs(clean)
-        if "logits_to_keep" in signature(self.model.forward).parameters:
-            inputs["logits_to_keep"] = 1  # nobody reads them
+        inputs |= supported(self.model, logits_to_keep=1)  # nobody reads them
         return explain_score(self.stream(inputs), layer, head, query, key, against)
 
     def show(

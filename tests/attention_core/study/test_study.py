@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from attention_core import BlockEdge, BlockKeys, DropHead, load
 from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
-from attention_core.study import ModelOutput, Study
+from attention_core.study import ModelOutput, Study, effects
 from attention_core.study.families import family_of, matrix, submodule
 from attention_core.study.sites import layers_of
 from tests.support.study_models import (
@@ -162,6 +162,33 @@ def test_an_estimate_takes_two_forwards_and_one_backward(name):
     assert -1 <= both.correlation <= 1
     with pytest.raises(ValueError, match="needs a metric that returns a tensor"):
         Study(model).ablate(clean, metric=lambda out: 1.0, measure=False)
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "bert", "gemma3"])
+def test_the_gradient_of_a_long_text_saves_the_inputs_of_layers_alone(name, monkeypatch):
+    model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
+
+    def values_and_n_saved():
+        tensors = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensors.append(tensor) or tensor, lambda x: x):
+            return Study(model).patch(clean, corrupt, metric=metric, measure=False).values, len(tensors)
+
+    expected, n_of_all = values_and_n_saved()
+    monkeypatch.setattr(effects, "N_SAVED", 5)
+    values, n_saved = values_and_n_saved()
+    assert_close(values, expected)
+    assert n_saved < n_of_all / 3
+    assert not any("forward" in vars(module) for module in model.modules())
+
+
+def test_slopes_are_the_same_however_a_metric_reads_the_logits():
+    study, (clean, _) = Study(model_of("llama")), inputs_of("llama")
+    expected = study.attribute(clean, metric=lambda out: out.logit(3) - out.logit(5, -2))
+    for metric in (
+        lambda out: out.logits[-1, 3] - out.logits[-2, 5],
+        lambda out: out.logits[-1, 3] - out.logit(5, 9) + 0 * out.probability(4, 1),
+    ):
+        assert_close(study.attribute(clean, metric=metric).heads, expected.heads)
 
 
 def test_many_inputs_give_means_and_intervals():
