@@ -164,9 +164,9 @@ export class PictureScene extends ScenePlayer {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isRow, lookButtons, data: { grid: [rows, columns], looks } } = this;
-    const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7), n = looks.length, gap = isNarrow ? 5 : 18 * scale;
-    const side = isStacked ? Math.min((isNarrow ? this.narrowShare : 1) * width - 4, 940 * scale) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - gap * (n - 1)) / n - 2);
-    const left = isRow ? (side - n * (wide + gap) + gap) / 2 : isStacked ? 3 : side + 34 * scale;
+    const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, isRow ? 1.4 : 1.7), n = looks.length, between = isNarrow ? 5 : (isRow ? 8 : 18) * scale;
+    const side = isRow ? Math.min(width - 4, 1600 * scale) : isStacked ? Math.min(this.narrowShare * width - 4, 940 * scale) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - between * (n - 1)) / n - 2);
+    const { gap, left } = isRow ? this.placeRow(side, wide, between) : { gap: between, left: isStacked ? 3 : side + 34 * scale };
     const box = { x: left, w: isRow ? wide : isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
     const y = isRow ? high + 46 * scale : isStacked ? high + 26 * scale : 22 * scale;
     this.layout = { width, isNarrow, isRow, isStacked, scale, least, tones: tonesOn(ink, ground), side, high, box, gap, left, question: { x: left, y }, room: width - (isStacked ? 6 : left), height: high + 4 };
@@ -191,6 +191,15 @@ export class PictureScene extends ScenePlayer {
     this.layout.box.x = this.boxLeft(this.row);
     this.layout.question.x = this.layout.box.x;
     this.asked = this.layQuestion();
+  }
+
+  // Boxes as far apart as the places where the looks went, and below them, as far as the picture reaches.
+  placeRow(side, wide, gap) {
+    const { data: { grid: [, columns], looks } } = this, n = looks.length, middle = (n - 1) / 2;
+    const places = looks.map(({ weights }) => (((weights.indexOf(Math.max(...weights)) % columns) + 0.5) * side) / columns), mean = places.reduce((sum, place) => sum + place, 0) / n;
+    const slope = n > 1 ? places.reduce((sum, place, at) => sum + (at - middle) * place, 0) / ((n * (n * n - 1)) / 12) : 0;
+    const step = Math.max(wide + gap, Math.min(slope, (side - 6 - wide) / Math.max(1, n - 1))), long = step * (n - 1) + wide;
+    return { gap: step - wide, left: clamp(mean - long / 2, 3, Math.max(3, side - long - 3)) };
   }
 
   boxLeft(row) {
@@ -308,8 +317,8 @@ export class PictureScene extends ScenePlayer {
     }
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
-      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads ${other.length < whole.length ? "only " : ""}**“${other}”**` : "";
-      if (n > 1 && row === n - 1) return `${which}**“${text}”** (${asPercent(share)}). It has read **${whole}**, each look led by what came before (pink: all ${n})${evenly}.`;
+      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal,${other.length < whole.length ? " only" : ""} **${other}**` : "";
+      if (n > 1 && row === n - 1) return `It has read **${whole}** in ${n} looks (pink)${evenly}.`;
       return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${n === 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
