@@ -83,10 +83,7 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = (
-    "Each pixel becomes a mixture of all 784. These learned weights keep the digit, equal ones lose it; "
-    "whether reading needs any, **Try this** shows."
-)
+CLAIM = "Each pixel becomes a mixture of all 784: learned weights keep the digit, equal ones lose it."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)

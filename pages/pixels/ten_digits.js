@@ -20,20 +20,12 @@ class TenDigits {
     this.note.textContent = data.note;
     this.foot.style.display = data.note ? "" : "none";
     this.rows.replaceChildren();
-    if (data.drawn.length) this.buildDrawn(data.drawn);
     data.rows.forEach((row, index) => this.build(row, index === 1 ? data.rows[0] : null));
     if (!played.has(this.form)) this.play();
     played.add(this.form);
   }
 
-  buildDrawn(pictures) {
-    const section = make(this.rows, "section", "drawn");
-    make(section, "h2", "", "Drawn");
-    const tiles = make(section, "div", "tiles");
-    pictures.forEach((src) => make(tiles, "span", "mixture").append(create("img", { src, alt: "" })));
-  }
-
-  build({ title, pictures, digits, figure }, before) {
+  build({ title, pictures, digits, figure, even }, before) {
     const section = make(this.rows, "section"), heading = make(section, "h2", "", title), isRight = (digit, drawn) => digit === drawn;
     make(heading, "b", before ? "after" : "", figure ?? `${digits.filter(isRight).length} of ${digits.length} read`);
     const tiles = make(section, "div", "tiles");
@@ -49,7 +41,7 @@ class TenDigits {
       make(read, "b", `${before ? "after" : ""} ${isRight(digit, drawn) ? "" : "wrong"}`, `${digit}`);
     });
     inLine([...tiles.children], () => {}, (drawn) => {
-      this.choose({ digit: drawn, even: Boolean(before) });
+      this.choose({ digit: drawn, even: Boolean(even) });
       document.querySelector(".st-key-pixels_own")?.scrollIntoView({ behavior: wantsLessMotion() ? "auto" : "smooth" });
     });
   }

@@ -46,25 +46,24 @@ def draw_ten_digits() -> None:
             screen.IS_EVEN.value = is_even is True
 
     rows = [
-        _row("Ink taken, weights as learned", learned),
-        _row(f"Ink taken, every weight {screen.equal_weight()}", equal),
+        _row("Mixtures, weights as learned", learned),
+        _row(f"Mixtures, every weight {screen.equal_weight()}", equal) | {"even": True},
     ]
     accuracy = screen.control_accuracy()
-    if is_answered(screen.NAME) and accuracy is not None:
-        rows.append(_row("Another network: no pixel looks at another", _read_alone(presets)))
-        rows[-1]["figure"] = f"{accuracy:.0%} of 10,000 new digits read"
-    has_control = len(rows) > 2
+    has_control = is_answered(screen.NAME) and accuracy is not None
+    if has_control:
+        figure = f"{accuracy:.0%} of 10,000 new digits read"
+        rows = [rows[1], _row("Another network: no pixel looks at another", _read_alone(presets)) | {"figure": figure}]
     equal_digits = [digit for _, digit in equal]
     data = {
         "claim": WITHOUT_ATTENTION if has_control else describe_equal(equal_digits),
-        "drawn": [] if has_control else [_picture(to_array(_image(label))) for label in presets],  # as the control sees
         "rows": rows,
         # a lecture's first screen has no scene
         "note": "" if has_control else GREY_NOTE + HINT * (not LECTURE.value),
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
-        if not has_control and not is_guessing(screen.NAME):
+        if not (has_control or is_guessing(screen.NAME) or LECTURE.value):
             st.caption(screen.worth_text())
 
 
