@@ -2,10 +2,11 @@
 import { asPercent, clamp, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { mixtureOf } from "../../attention_core/attention/view/scene.js";
+import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
-const ROOMY = 3;  // rows and columns of cells in which scores have room
+const ROOMY = 3, RIM = 14;  // rows and columns of cells in which pairs have room; pixels around both arrows together
 const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
@@ -26,15 +27,40 @@ class NinePairs extends PlaneScene {
     const nameColumn = (name, { x }) => row === 0 && drawing.write(name, Math.min(x, drawing.width - drawing.lengthOf(name, 15 * scale) / 2), place.y - 0.8 * smallest, { align: "center", size: 15 * scale, alpha: 0.8 * progress.open });
     drawVector(middleOf(place), queries[row], tones.query, progress.open);
     nameColumn("queries", middleOf(place));
+    if (this.hasPairs) this.drawPairs(drawing, row);
     if (!end) return;
     const isNow = row === this.row, context = mixtureOf(values, isNow ? this.weights : this.data.weights[row]);
     drawVector(end, context, tones.context, isNow ? progress.blend : this.shownOf(row));
     nameColumn("contexts", end);
   }
 
+  // Whether a cell has room for its query and key, and for their score.
+  get hasPairs() {
+    const { data: { queries, keys, isSoft }, now, layout } = this;
+    return isSoft && Math.max(queries.length, keys.length) <= ROOMY && now.queries[0].length === 2 && !layout?.isNarrow;
+  }
+
+  // In each cell of a row its query and its key from one point, all in one scale: the nearer they point, the more weight.
+  drawPairs(drawing, row) {
+    const { layout, tones } = drawing, { queries, keys } = this.data.numbers, { open } = this.state.progress;
+    const rangeOf = (query, key, axis) => [Math.min(0, query[axis], key[axis]), Math.max(0, query[axis], key[axis])];
+    const [wide, high] = [0, 1].map((axis) => Math.max(...queries.flatMap((query) => keys.map((key) => rangeOf(query, key, axis)).map(([low, top]) => top - low))) || 1);
+    keys.forEach((key, at) => {
+      const { x, y, h } = layout.rowCell(row, at), w = this.pairWidth(row, at), radius = Math.min((w - RIM) / wide, (h - RIM) / high);
+      const [right, up] = [0, 1].map((axis) => rangeOf(queries[row], key, axis).reduce((a, b) => a + b) / 2), from = { x: x + w / 2 - radius * right, y: y + h / 2 + radius * up };
+      drawing.drawArrow(from, queries[row], radius, open, tones.query, 1.5);
+      drawing.drawArrow(from, key, radius, open, ROLE_COLOURS.key, 0.8);
+    });
+  }
+
+  pairWidth(row, key) {
+    const { w, h } = this.layout.rowCell(row, key);
+    return Math.min(1.6 * h, w / 2);
+  }
+
   legend() {
-    const isScored = this.given.factor !== null && this.data.isSoft && this.data.keys.length <= ROOMY;
-    return `Blue: query. Yellow: keys. Green: values. Orange: context, the pink steps added up. ${isScored ? `Score: ${this.product}. ` : ""}${super.legend()}`;
+    const isScored = this.given.factor !== null && this.hasPairs;
+    return `Blue: query. Yellow: keys. Green: values. Orange: context, the pink steps added up. ${isScored ? `Small: score, ${this.product}. ` : ""}${super.legend()}`;
   }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.
@@ -137,11 +163,11 @@ class NinePairs extends PlaneScene {
     return `${this.given.isTurned ? `Turned by W_Q, **${name}**` : `**${name}**`} takes ${isSame && weights[row] > weights[near] ? `**${percents[row]}** from itself, ` : ""}**${percents[near]}** from ${keys[near]}, ${nearby}° away, ${nearby < away ? "but only" : "and"} **${percents[far]}** from ${keys[far]}, ${away}° away.`;
   }
 
-  // In each cell its score, where there is room.
   writeCell(node, row, key) {
     super.writeCell(node, row, key);
-    const { scores, keys, isSoft } = this.data, score = scores[row][key], isWritten = isSoft && score !== null && scores.length <= ROOMY && keys.length <= ROOMY && !this.layout?.isNarrow;
-    set(node, { "data-score": isWritten ? `score ${twoDecimals(score)}` : "" });
+    const { hasPairs, data: { scores } } = this, score = scores[row][key];
+    set(node, { "data-score": hasPairs && score !== null ? twoDecimals(score) : "" });
+    node.style.setProperty("--pair", hasPairs ? `${this.pairWidth(row, key)}px` : "0px");
   }
 
   captionOfRest() {

@@ -226,7 +226,7 @@ class DialLayout extends RowsLayout {
 export class PicturedLayout extends DialLayout {
   get isNarrowPictured() { return false; }
   get hasVectors() { return true; }
-  get picture() { return this.isNarrow ? this.isNarrowPictured && NARROW_PICTURE : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75); }
+  get picture() { return this.isNarrow ? this.isNarrowPictured && NARROW_PICTURE : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75 * (this.hasVectors && this.smallest > 14 ? HALL : 1)); }
   get hasBox() { return !this.picture; }
 
   standInColumns(width, keys) {

@@ -43,6 +43,8 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     page.locator("canvas.moving").wait_for()
     settle(page)
     expect(page.locator(".say")).to_contain_text(ANGLES)
+    expect(page.locator(".cell").first).to_have_attribute("data-score", "1.77")
+    expect(page.locator(".cell").first).not_to_have_css("padding-left", "0px")  # there stand its query and key
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
     box = tip.bounding_box()
@@ -77,9 +79,10 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
     assert after != before
 
 
-def test_a_row_that_sees_one_key_alone_mixes_nothing(visit, app_url):
+def test_a_row_that_sees_one_key_alone_mixes_nothing_and_many_cells_have_no_room_for_their_pairs(visit, app_url):
     page = visit(f"{app_url}/vectors?preset=causal")
     expect(page.locator(".say")).to_have_text("I's context is I's value, all of it.")
+    expect(page.locator(".cell").first).to_have_css("padding-left", "0px")
 
 
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
