@@ -7,9 +7,11 @@ import { MapView, SIDE } from "./atlas_view.js";
 
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 66, LABELS_FROM = 12, LARGEST_LABEL = 16, MARK = "#ffffff";
-const LINEAR_FROM = 6, SHADINGS = 8; // pixels of a cell from which on colours turn to a linear scale, in so many steps
+const LINEAR_FROM = 10, SHADINGS = 8; // pixels of a cell from which on colours turn to a linear scale, in so many steps
 const TOLD_FROM = 0.05, ROOM_OF_NUMBER = 26, LEAST_MARKED = 0.1; // the smallest weight that is written, pixels of a cell with room for it, of the colour bar to a mark
 const PHRASES_APART = 30, LINES_APART = 19, MAX_LISTED = 1000, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
+
+const titleOf = (role, { name }) => (name === role ? role : `${role}: ${name}`);
 
 export class MapDrawing extends MapView {
   readTheme() {
@@ -191,10 +193,10 @@ export class MapDrawing extends MapView {
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
     const above = isLabelled ? this.top - 8 * this.large : 36 * this.large;
-    pen.fillText(fitText(pen, `keys: ${this.columns.name} →`, this.size.width - x0), x0, y0 - above);
+    pen.fillText(fitText(pen, `${titleOf("keys", this.columns)} →`, this.size.width - x0), x0, y0 - above);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
-    const queries = fitText(pen, `← queries: ${this.rows.name}`, bottom - y0);
+    const queries = fitText(pen, `← ${titleOf("queries", this.rows)}`, bottom - y0);
     turned(pen, isLabelled ? 10 : x0 - this.left + 10, y0, -1, () => pen.fillText(queries, 0, 0));
   }
 
@@ -238,7 +240,7 @@ export class MapDrawing extends MapView {
     while (start < last && !ENDS_SENTENCE.test(raw(start - 1) ?? "")) start++;
     const pieces = [];
     for (let at = start; at < start + MAX_PIECES && raw(at) && !ENDS_SENTENCE.test(pieces.at(-1) ?? ""); at++) pieces.push(raw(at));
-    if (!pieces.length) return null;
+    if (!pieces.some((piece) => /\p{L}/u.test(piece))) return null;
     return { start, text: pieces.join(pieces.some((piece) => piece.startsWith(" ")) ? "" : " ").trim() };
   }
 

@@ -18,14 +18,12 @@ const DOT = 0.033, BEST_DOT = 0.066, FIELDS = 318;  // of a small field's side a
 
 // A score's field and its cells, below the names of the keys: the plane has all that columns would have.
 class FieldsLayout extends PicturedLayout {
-  get isNarrowPictured() { return true; }
   get hasVectors() { return false; }
   get hasColumns() { return false; }
   get picture() { return this.isNarrow ? 46 : Math.round((FIELDS / this.labels.length) * this.scale / 0.75); }
 
   wordsBelow(labels) {
-    const head = Math.round(1.5 * this.size);
-    this.below = this.isNarrow ? head - 1.5 * this.rowSize : head;
+    const head = (this.below = Math.round(1.5 * this.size));
     const places = super.wordsBelow(labels);
     this.words = this.words.map((_, key) => ({ ...this.rowCell(0, key), y: 0, h: head - 4 }));
     return places;

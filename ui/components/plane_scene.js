@@ -15,7 +15,7 @@ const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side,
 const BOLDEST = 10;  // pixels by which the arrow of a key with all weight is thicker
 const RING = 7;  // pixels of the radius where an arrow ended before
 const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
-const ROW_PICTURES = 190, LARGEST_PICTURE = 62, NARROW_PICTURE = 40, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
+const ROW_PICTURES = 190, LARGEST_PICTURE = 62, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
 const HALL = 1.2;  // times as large letters as in other scenes
 const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
@@ -222,24 +222,18 @@ class DialLayout extends RowsLayout {
 }
 
 // Between the label of a row and its cells stands a picture, with what it means below the label, and nothing is mixed in a box;
-// on a phone only where `isNarrowPictured`. `hasVectors`: the picture is the row's query, and what it mixes stands behind its cells.
+// on a phone there is none. `hasVectors`: the picture is the row's query, and what it mixes stands behind its cells.
 export class PicturedLayout extends DialLayout {
-  get isNarrowPictured() { return false; }
   get hasVectors() { return true; }
-  get picture() { return this.isNarrow ? this.isNarrowPictured && NARROW_PICTURE : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75 * (this.hasVectors && this.smallest > 14 ? HALL : 1)); }
+  get picture() { return this.isNarrow ? 0 : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75 * (this.smallest > 14 ? HALL : 1)); }
   get hasBox() { return !this.picture; }
 
   standInColumns(width, keys) {
     this.scale = clamp(width / 1150, 0.75, 1.4);
     const end = this.hasVectors ? this.picture + 16 : 0;
     super.standInColumns(width - end, keys);
-    this.below = this.strips[0].y + this.dial + (this.hasVectors ? 1.9 * this.smallest : 16);
+    this.below = this.strips[0].y + this.dial + 1.9 * this.smallest;
     this.width += end;
-  }
-
-  standInRows(width, ...others) {
-    super.standInRows(width, ...others);
-    if (!this.hasBox) Object.assign(this, { long: width - this.columnLeft - 48, numberEnd: width });
   }
 
   longest(labels, glosses = this.glosses ?? []) {
@@ -250,7 +244,7 @@ export class PicturedLayout extends DialLayout {
 
   wordsBelow(labels) {
     if (this.hasBox) return super.wordsBelow(labels);
-    const { glosses = [], noteSize, rowSize: size, picture: high } = this, w = this.isNarrow ? this.longest(labels) : this.left, top = this.below + (this.isNarrow ? 1.5 * size : 0);
+    const { glosses = [], noteSize, rowSize: size, picture: high } = this, w = this.isNarrow ? this.longest(labels) : this.left, top = this.below;
     const line = Math.round(1.25 * size), note = glosses.length && Math.round(1.2 * noteSize), yOf = (row) => top + row * (high + 5);
     this.rows = { left: w, top: top - 1, h: high - 1 };
     this.pictures = labels.map((_, row) => ({ x: w - high - 8, y: yOf(row), w: high, h: high }));
@@ -260,7 +254,7 @@ export class PicturedLayout extends DialLayout {
     return { size, places, belows: places.map((place) => ({ ...place, y: place.y + line, h: note })), bottom: top + labels.length * (high + 5) };
   }
 
-  get cellSize() { return this.hasBox ? this.queries.size : Math.max(this.smallest, this.isNarrow ? 16 : 20 * this.scale); }
+  get cellSize() { return this.hasBox ? this.queries.size : Math.max(this.smallest, 20 * this.scale); }
 
   rowCell(row, key) { return { ...super.rowCell(row, key), y: this.rows.top + row * (this.hasBox ? this.rows.h + 4 : this.rows.h + 6) }; }
 }
@@ -333,8 +327,8 @@ class RowsDrawing extends SceneDrawing {
     return [{ x, y }, { x, y: y + 0.6 * (door.y - y) }, { x: door.x, y: y + 0.4 * (door.y - y) }, door];
   }
 
-  // Nothing goes into a box that is not there, and a picture that is no query asks nothing.
-  isSeen(ofBox) { return this.layout.hasBox !== false || (this.layout.hasVectors && ofBox <= 0); }
+  // Nothing goes into a box that is not there.
+  isSeen(ofBox) { return this.layout.hasBox !== false || ofBox <= 0; }
   drawRibbon(index) { if (this.isSeen(this.state.progress.divide)) super.drawRibbon(index); }
   drawMoving(index) { if (this.isSeen(this.state.progress.box)) super.drawMoving(index); }
 
