@@ -1,7 +1,9 @@
 """Notices of what fails below a page: no memory, a missing file, a lost GPU, files changed since the start."""
 
 import gc
+import math
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -60,6 +62,9 @@ def explains_failure() -> bool:
 GPU_LOST = Field(APP, "gpu_lost", False)
 FILE_LEFT = Field(APP, "file_left", False)
 """Whether what the visitor looks at has left the memory, see ui.opened_files."""
+FILE_OPENED = Field(APP, "file_opened", -math.inf)
+"""When it was opened anew. Pages with clocks would take the memory from each other for ever without a time between."""
+SECONDS_BETWEEN_OPENINGS = 60.0
 NO_MEMORY = "**There is not enough memory for this just now.** Make the input smaller, or try again in a moment."
 _BUTTONS = count()
 
@@ -90,8 +95,11 @@ def show_faults() -> Iterator[None]:
             gc.collect()
             st.error(NO_MEMORY, icon=":material/memory:")
             st.button("Try again", key=f"fault_again_{next(_BUTTONS)}")
+        elif isinstance(error, ReferenceError) and time.monotonic() < FILE_OPENED.value + SECONDS_BETWEEN_OPENINGS:
+            st.info("Others need the memory of your file just now.", icon=":material/memory:")
+            st.button("Try again", key=f"fault_again_{next(_BUTTONS)}", on_click=FILE_OPENED.reset)
         elif isinstance(error, ReferenceError):
-            FILE_LEFT.value = True
+            FILE_LEFT.value, FILE_OPENED.value = True, time.monotonic()
             st.rerun()  # the whole page, which opens it anew
         elif device != "cpu" and not computes(device):
             log.error("%s is lost; all is computed on the CPU from now on", device, exc_info=True)

@@ -127,15 +127,15 @@ def test_no_page_holds_a_file_that_has_left(start_app, tmp_path, monkeypatch, pa
         assert files.n_bytes == n_bytes
 
 
-def test_a_page_whose_file_has_left_runs_again_and_says_so():
+def test_a_page_whose_file_has_left_runs_again_and_says_so_but_not_again_and_again():
     def page():
         import streamlit as st
 
         from ui.skeleton import guarded
 
         def draw():
-            if not st.session_state.get("has_run"):
-                st.session_state.has_run = True
+            st.session_state.n_runs = st.session_state.get("n_runs", 0) + 1
+            if st.session_state.n_runs in (1, 3, 4):
                 raise ReferenceError
             st.text("drawn")
 
@@ -143,4 +143,10 @@ def test_a_page_whose_file_has_left_runs_again_and_says_so():
 
     drawn = AppTest.from_function(page, default_timeout=60).run()
     assert [toast.value for toast in drawn.toast] == ["Others needed the memory: what you look at was opened anew."]
+    assert drawn.text[0].value == "drawn"
+    drawn.run()
+    assert not drawn.text
+    assert drawn.info[0].value == "Others need the memory of your file just now."
+    drawn.button[0].click().run()
+    assert drawn.session_state.n_runs == 5, "it was opened anew at once"
     assert drawn.text[0].value == "drawn"
