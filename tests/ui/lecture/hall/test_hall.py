@@ -2,12 +2,14 @@
 
 import asyncio
 import sqlite3
+import threading
 import time
 from collections import Counter
 from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
+from starlette.requests import Request
 
 from attention_core.concurrency import BoundedCache
 from tests.support.hall_requests import post, request
@@ -98,6 +100,24 @@ def test_a_file_that_cannot_be_used_is_told_at_once_and_used_again_later(rooms, 
     monkeypatch.setattr(rooms, "_rests_until", 0)
     assert rooms.confirm_lecturer(code, key) == (spoil is lock)
     rooms.open()
+
+
+async def test_phones_that_wait_for_the_file_keep_nobody_else_waiting(monkeypatch):
+    unlocked = threading.Event()
+
+    def wait_for_file(code):
+        if not unlocked.wait(10):
+            unlocked.set()
+            raise AssertionError("the event loop waited, or the threads that serve files")
+        raise UnavailableError(hall_rooms.UNAVAILABLE)
+
+    monkeypatch.setattr(routes, "ROOMS", SimpleNamespace(state=wait_for_file))
+    code = hall_rooms.CODE_LETTERS[0] * hall_rooms.CODE_LENGTH
+    scope = {"type": "http", "headers": [], "query_string": b"", "path_params": {"code": code}}
+    phones = [asyncio.create_task(routes._current_question(Request(scope))) for _ in range(50)]
+    await asyncio.sleep(0)
+    await asyncio.to_thread(unlocked.set)
+    assert {answer.status_code for answer in await asyncio.gather(*phones)} == {503}
 
 
 def test_what_does_not_belong_is_refused(rooms, room):
@@ -338,8 +358,6 @@ def test_a_lecture_goes_on_where_rooms_cannot_be_used(questions, rooms, monkeypa
 
 
 async def test_an_answer_is_counted_as_it_comes_and_does_not_wait_for_ever(rooms, monkeypatch):
-    from starlette.requests import Request
-
     n_pieces = 0
 
     async def receive():
