@@ -28,6 +28,7 @@ from attention_core.files import read_json
 from attention_core.hub.inside_transformers import model_class
 from attention_core.hub.model import (
     CLASSIFIERS,
+    OF_TOKENS,
     ModelError,
     ModelKind,
     Pretrained,
@@ -332,7 +333,8 @@ def _heads(config: Any, kind: ModelKind) -> list[Any]:
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
     if kind is ModelKind.ENCODER and architecture.endswith(CLASSIFIERS):
-        return [library.AutoModelForSequenceClassification]
+        is_of_tokens = architecture.endswith(OF_TOKENS)
+        return [library.AutoModelForTokenClassification if is_of_tokens else library.AutoModelForSequenceClassification]
     is_bare = architecture.endswith("Model") and "LMHead" not in architecture
     if is_bare and kind in (ModelKind.ENCODER, ModelKind.VISION):
         return []

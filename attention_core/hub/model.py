@@ -77,7 +77,8 @@ def supported(model: Any, **settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name in parameters}
 
 
-CLASSIFIERS = ("ForSequenceClassification", "ForImageClassification", "ForImageClassificationWithTeacher")
+OF_TOKENS = "ForTokenClassification"
+CLASSIFIERS = ("ForSequenceClassification", "ForImageClassification", "ForImageClassificationWithTeacher", OF_TOKENS)
 """Ends of the names of classes of the library whose logits are of labels."""
 MAX_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""
@@ -169,7 +170,7 @@ def predicts_words(pretrained: Pretrained) -> bool:
 
 
 def class_names(pretrained: Pretrained) -> tuple[str, ...]:
-    """Return what a classifier of texts or pictures calls its classes, by number; () of other models."""
+    """Return what a classifier of texts, tokens or pictures calls its classes, by number; () of other models."""
     names: dict[Any, str] = dict(pretrained.model.config.id2label or {})
     if not type(pretrained.model).__name__.endswith(CLASSIFIERS) or len(names) < 2:
         return ()

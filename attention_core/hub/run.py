@@ -218,6 +218,7 @@ class ModelRun:
     picture: np.ndarray | None = field(default=None, repr=False)  # uint8 (height, width, 3), what the model was shown
     notes: tuple[str, ...] = ()
     classes: tuple[ClassProbability, ...] = ()  # of a classifier, by number
+    token_classes: tuple[tuple[ClassProbability, ...], ...] = ()  # of each token, of a classifier of tokens
 
     @property
     def sinks(self) -> frozenset[int]:
@@ -260,6 +261,7 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     if logits is not None and logits.numel() > MAX_LOGITS:
         logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
     classes = _classes(pretrained, logits)
+    by_kind = {"classes": classes[0]} if is_of_classes and classes else {"token_classes": classes}
     is_vision = pretrained.kind is ModelKind.VISION
     if logits is not None and not (is_of_classes or is_vision) and len(logits) < _n_outputs(prepared):
         count = f"{len(logits):,} positions are" if len(logits) > 1 else "position is"
@@ -270,16 +272,17 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     if not layers:  # joined windows have their labels
         labelled.label(Axis("patches", prepared.tokens) if is_vision else prepared.tokens, prepared.target_tokens)
     labelled.note = recording.note
-    return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, classes=classes, **fields)
+    return ModelRun(pretrained.name, pretrained.kind, labelled, logits=logits, hidden=hidden, **by_kind, **fields)
 
 
-def _classes(pretrained: Pretrained, logits: Tensor | None) -> tuple[ClassProbability, ...]:
+def _classes(pretrained: Pretrained, logits: Tensor | None) -> tuple[tuple[ClassProbability, ...], ...]:
+    """Return the classes of each row of logits."""
     names = class_names(pretrained)
-    if not names or logits is None or logits.shape != (1, len(names)):
+    if not names or logits is None or logits.ndim != 2 or logits.shape[1] != len(names):
         return ()
     is_multiple = pretrained.model.config.problem_type == "multi_label_classification"
-    probabilities = logits[0].sigmoid() if is_multiple else logits[0].softmax(0)
-    return tuple(map(ClassProbability, names, probabilities.tolist()))
+    probabilities = logits.sigmoid() if is_multiple else logits.softmax(-1)
+    return tuple(tuple(map(ClassProbability, names, row)) for row in probabilities.tolist())
 
 
 def recording_run(recording: Recording, name: str) -> ModelRun:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.files import read_toml_beside
+from attention_core.hub.model import OF_TOKENS
 from attention_core.hub.tracing import UnsupportedError
 
 
@@ -66,6 +67,8 @@ def family_of(model: Any) -> Family:
     family = FAMILIES[architecture]
     if type(model).__name__.endswith("ForSequenceClassification"):
         return replace(family, head=family.classes)
+    if type(model).__name__.endswith(OF_TOKENS):
+        return replace(family, head=family.classes and (family.classes[-1].partition(".")[0],), between="")
     return replace(family, between="")
 
 

@@ -84,8 +84,9 @@ def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]
     first = error_markdown(axes[1].labels[0].strip())
     heads = [head for head in names_of(run, group) if not is_off(layers[head.layer], head.head)]
     for layer, head, name, share in clearest_heads(heads):
-        habit = HABITS[name].format(first=first, share=percent(share))
-        rows.append((f"**{name.capitalize()}**: {layer}.{head} {habit}", {"layer": layer, "head": head}))
+        habit, title = HABITS[name].format(first=first, share=percent(share)), f"**{name.capitalize()}**"
+        if name != "everywhere" or not any(sentence.startswith(title) for sentence, _ in rows):  # one says it all
+            rows.append((f"{title}: {layer}.{head} {habit}", {"layer": layer, "head": head}))
     return rows[:N_CLEAREST]
 
 

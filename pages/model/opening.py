@@ -1,16 +1,17 @@
 """What the page opens on: which token looks at which, over the sentence, and what one other word does to that."""
 
-from collections.abc import Set
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.explain.heads import CLEAR_SHARE, is_self_attention
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
-from attention_core.hub.run import ModelRun, TextInput, special_keys
+from attention_core.hub.run import ClassProbability, ModelRun, TextInput, special_keys
 from pages.model.glance import NAME, Selection, chosen_layers, is_off, n_heads_of, short_name
 from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
@@ -25,6 +26,7 @@ PRONOUN, CANDIDATES = "it", ("animal", "street", "[CLS]")
 SHORT_VALUE = 2  # times shorter than the others' is a value that hands over almost nothing
 OPTIONS = {"street": 0, "animal": 1}
 SWITCHED = ("tired", "wide")
+MAX_NAMED = 24  # tokens with their classes
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
@@ -33,12 +35,17 @@ def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> 
 
     The run is as it is with the page's edits, `unchanged` without; one object where there are none.
     """
-    if run.classes:
-        first, *following = describe_classes(run)
-        before = f"; before the change {describe_classes(unchanged)[0]}" if run is not unchanged else ""
-        verb = "sees" if run.kind is ModelKind.VISION else "says"
-        st.markdown(f"## It {verb} {first} :small[:gray[then {', '.join(following)}{before}]]")
     selection, layers = chosen_layers(run)
+    if classes := classes_at(run, selection.query):
+        first, *following = describe_classes(classes)
+        before = describe_classes(classes_at(unchanged, selection.query))[0]
+        before = f"; before the change {before}" if run is not unchanged else ""
+        subject = "It sees" if run.kind is ModelKind.VISION else "It says"
+        if run.token_classes:
+            subject = f"It reads *{token_name(run.tokens[selection.query])}* as"
+        st.markdown(f"## {subject} {first} :small[:gray[then {', '.join(following)}{before}]]")
+    if run.token_classes:
+        st.caption(describe_each_token(run))
     trace = layers[selection.layer]
     weights, label = trace.weights(selection.head, [selection.query])[0], _query_name(trace, selection.query)
     if is_off(trace, selection.head):
@@ -86,10 +93,30 @@ def token_name(label: str) -> str:
     return error_markdown(label.strip() or EMPTY)
 
 
-def describe_classes(run: ModelRun) -> list[str]:
-    """Return the likeliest classes of a classifier's run, each with its probability, Markdown."""
-    likeliest = sorted(run.classes, key=lambda label: -label.probability)[:3]
+def classes_at(run: ModelRun, query: int) -> Sequence[ClassProbability]:
+    """Return the classes of a run, of a classifier of tokens those of one."""
+    return run.token_classes[query] if run.token_classes else run.classes
+
+
+def describe_classes(classes: Sequence[ClassProbability]) -> list[str]:
+    """Return the likeliest classes, each with its probability, Markdown."""
+    likeliest = sorted(classes, key=lambda label: -label.probability)[:3]
     return [f"*{error_markdown(label.name)}*: {percent(label.probability)}" for label in likeliest]
+
+
+def describe_each_token(run: ModelRun) -> str:
+    """Say the likeliest class of each token but marks; those of the commonest class together, Markdown."""
+    positions = [position for position in range(len(run.tokens)) if position not in run.special]
+    likeliest = {at: max(run.token_classes[at], key=lambda label: label.probability) for at in positions}
+    (common, n_common), *_ = Counter(label.name for label in likeliest.values()).most_common()
+    named = [
+        f"*{token_name(run.tokens[at])}* {error_markdown(label.name)} {percent(label.probability)}"
+        for at, label in likeliest.items()
+        if label.name != common
+    ]
+    more = [f"{len(named) - MAX_NAMED} more"] if len(named) > MAX_NAMED else []
+    alike = f"{format_count(n_common, 'tokens')} {error_markdown(common)}"
+    return f"{', '.join([*named[:MAX_NAMED], *more, alike])}."
 
 
 def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:

@@ -21,6 +21,7 @@ from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, readable
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import recording_run, run, text_inputs
+from attention_core.study import Study
 from tests.support import tiny_hub
 from tests.support.tiny_hub import altered
 from tests.support.tiny_models import PATCHES, T5, WIDTHS
@@ -284,8 +285,25 @@ def test_a_classifier_of_texts_keeps_its_head_and_says_its_classes(name, is_mult
     assert not done.notes
 
 
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "DistilBert"])
+def test_a_classifier_of_tokens_says_the_classes_of_each(name, tmp_path):
+    widths = OTHER_WIDTHS if name == "DistilBert" else WIDTHS
+    sizes = {**widths, "vocab_size": 90, "max_position_embeddings": 64, "pad_token_id": 0, **LABELS}
+    tiny_hub.write(tmp_path, f"{name}ForTokenClassification", sizes, tiny_hub.word_piece_tokenizer())
+    model = load_pretrained(tmp_path)
+    done = ran(model, TEXT)
+    with torch.no_grad():
+        expected = model.model(**text_inputs(model, TEXT).inputs).logits[0].softmax(-1)
+    assert_close(torch.tensor([[label.probability for label in row] for row in done.token_classes]), expected)
+    assert ([label.name for label in done.token_classes[1]], done.classes) == (["bad", "good", "class 2"], ())
+    added = Study(model.model, model.tokenizer).attribute(TEXT, metric=lambda out: out.logit("good, or fine", 3))
+    assert abs(added.residue) < 1e-5
+
+
 def test_a_model_without_classes_says_none(models):
-    assert not ran(models[ModelKind.ENCODER], TEXT).classes
+    done = ran(models[ModelKind.ENCODER], TEXT)
+    assert not done.classes
+    assert not done.token_classes
 
 
 def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, model_folders):

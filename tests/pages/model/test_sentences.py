@@ -194,6 +194,22 @@ def test_a_classifier_says_its_class_on_the_first_screen_and_it_moves_with_an_ed
         assert re.search(said, text_of(page))[2] != before
 
 
+def test_a_classifier_of_tokens_says_the_class_of_the_chosen_one_and_of_each(visit, tmp_path, monkeypatch):
+    write_encoder(tmp_path / "tagger", "BertForTokenClassification", id2label={0: "O", 1: "name"})
+    monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
+    page = visit("model", model="tagger", token=2)
+    run = computed("tagger", page)[2]
+    best = [max(row, key=lambda label: label.probability) for row in run.token_classes]
+    assert f"It reads *{run.tokens[2].strip()}* as *{best[2].name}*: {percent(best[2].probability)}" in text_of(page)
+    words = [at for at in range(len(run.tokens)) if at not in run.special]
+    names = [best[at].name for at in words]
+    rare = min(set(names), key=names.count) if len(set(names)) > 1 else None
+    for at in words:
+        said = f"*{run.tokens[at].strip()}* {best[at].name} {percent(best[at].probability)}"
+        assert (said in text_of(page)) == (best[at].name == rare)
+    assert f"{len(names) - names.count(rare)} tokens {max(set(names), key=names.count)}." in text_of(page)
+
+
 def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_probable(reader):
     page = switch_off(reader)
     _, prepared, learned = computed("reader", page)
