@@ -164,13 +164,17 @@ def saving_inputs_alone(modules: Sequence[nn.Module]) -> Iterator[None]:
 
         return run_once
 
-    for module in modules:
-        module.forward = recomputed(module.forward)
-    try:
-        yield
-    finally:
+    with TRACE_LOCK:
+        before = [dict(vars(module)) for module in modules]
         for module in modules:
-            del module.forward
+            module.forward = recomputed(module.forward)
+        try:
+            yield
+        finally:
+            for module, attributes in zip(modules, before, strict=True):
+                del module.forward
+                if "forward" in attributes:  # of a library that has exchanged it, too
+                    module.forward = attributes["forward"]
 
 
 def could_be_weights(tensor: Any) -> bool:
