@@ -220,7 +220,7 @@ def n_heads_of(run: ModelRun, group: str) -> int:
     return sum(trace.n_heads for trace in run.groups[group])
 
 
-def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | None = None) -> Selection:
+def choose_head(run: ModelRun, selection: Selection | None = None) -> Selection:
     """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first.
 
     `selection` is what the choice shows, chosen(run) without it.
@@ -246,7 +246,6 @@ def choose_head(run: ModelRun, has_label: bool = True, selection: Selection | No
         list(habits),
         format_func=lambda head: ": ".join(filter(None, (f"{head[0]}.{head[1]}", habits[head]))),
         width=370,
-        label_visibility="visible" if has_label else "collapsed",
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
     return selection

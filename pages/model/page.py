@@ -34,7 +34,7 @@ def draw_run() -> None:
             headline(changed, run, request)
         opening(changed, request, changed is not run)
     with left, st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_in_a_row"):
-        choose_head(changed, has_label=False)
+        choose_head(changed)
         surprise(changed, request)
     page_questions(NAME, lambda: model_steps(changed), players=(STEPS,))
 
