@@ -73,10 +73,10 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
     expect(visitor.locator(SAY)).to_contain_text("It has read 47 in 3 looks")
     settle(visitor)
     visitor.get_by_test_id("stSidebarNavLink").first.click()
-    visitor.get_by_role("heading", name="Attention Explorer").wait_for()  # before it, Back would undo a stroke
+    visitor.get_by_role("heading", name="Attention Explorer", level=1).wait_for()  # before it, Back would undo a stroke
     settle(visitor)
     visitor.go_back()
-    visitor.get_by_role("heading", name="Read a number").wait_for()
+    visitor.get_by_role("heading", name="Read a number", level=1).wait_for()  # Start names the page, too
     expect(visitor.locator(SAY)).to_contain_text("It has read 47 in 3 looks", timeout=90_000)  # they are told anew
     settle(visitor)
 
