@@ -80,8 +80,11 @@ def claim(run: ModelRun, selection: Selection, before: list[float] | None) -> st
         return finds
     if max(abs(a - b) for a, b in zip(weights, before, strict=True)) < 1e-4:
         return f"{finds}, and *{second}* cannot change that: this model reads *{label}* first"
-    is_same = strongest_key(run, trace, weights, query) == strongest and weights[strongest] >= CLEAR_SHARE
-    return f"{finds}, {'also when' if is_same else 'until'} you say *{second}*"
+    if strongest_key(run, trace, weights, query) != strongest:
+        return f"{finds}, until you say *{second}*"
+    if weights[strongest] < CLEAR_SHARE:
+        return f"{finds}, less surely with *{second}*: {percent(before[strongest])} → {percent(weights[strongest])}"
+    return f"{finds}, also when you say *{second}*"
 
 
 def _query_name(trace: AttentionTrace, query: int) -> str:
