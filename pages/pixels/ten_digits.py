@@ -26,7 +26,7 @@ from ui.state import component_message
 from ui.try_this import TryThis, is_answered, is_guessing
 
 KEY = "pixels_ten"
-GREY_NOTE = "Equal weights make an even grey of any drawing. The network never learned from one."
+GREY_NOTE = "Equal weights make an even grey of any drawing; in training the network never saw one."
 HINT = " Click one to see how."
 WITHOUT_ATTENTION = "Equal weights lose where the ink lies; with no attention at all it stays in its place."
 _read_many = by_model(ask_many)
@@ -52,11 +52,13 @@ def draw_ten_digits() -> None:
     accuracy = screen.control_accuracy()
     has_control = is_answered(screen.NAME) and accuracy is not None
     if has_control:
-        figure = f"{accuracy:.0%} of 10,000 new digits read"
-        rows = [rows[1], _row("Another network: no pixel looks at another", _read_alone(presets)) | {"figure": figure}]
+        alone = _row("Another network: no pixel looks at another", _read_alone(presets))
+        if figure := _equal_figure():
+            rows[1]["figure"], alone["figure"] = figure, f"{accuracy:.0%} of 10,000 new digits read"
+        rows = [rows[1], alone]
     equal_digits = [digit for _, digit in equal]
     data = {
-        "claim": WITHOUT_ATTENTION if has_control else describe_equal(equal_digits),
+        "claim": WITHOUT_ATTENTION if has_control else "" if is_guessing(screen.NAME) else describe_equal(equal_digits),
         "rows": rows,
         # a lecture's first screen has no scene
         "note": "" if has_control else GREY_NOTE + HINT * (not LECTURE.value),
@@ -70,6 +72,17 @@ def draw_ten_digits() -> None:
 def _row(title: str, digits: Sequence[tuple[str, int]]) -> dict[str, Any]:
     """Return what ten_digits.js draws as a row, from a picture of each digit and what is read."""
     return {"title": title, "pictures": [picture for picture, _ in digits], "digits": [digit for _, digit in digits]}
+
+
+def _equal_figure() -> str:
+    """Say how often the layer is right with equal weights, and where it began with them; "" where unmeasured."""
+    equal = screen.card_or_empty(screen.LAYER.value).get("test_accuracy_with_uniform_attention")
+    if equal is None:
+        return ""
+    figure, from_start = f"{equal:.0%} of 10,000 new digits read", screen.card_or_empty(screen.EQUAL_FROM_START)
+    if from_start and screen.LAYER.value == screen.PLAIN:
+        figure += f"; trained so from the start: {from_start['test_accuracy']:.0%}"
+    return figure
 
 
 def _image(label: str) -> torch.Tensor:

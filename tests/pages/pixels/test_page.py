@@ -100,10 +100,12 @@ def test_surprise_is_that_a_network_without_attention_is_as_good(page):
     page.button(key=f"{NAME}_try").click().run()
     assert "98%, with" not in text_of(page)
     assert len(data_of(page, "pixels_ten")["rows"]) == 2
+    assert not data_of(page, "pixels_ten")["claim"], "the question is the headline"
     set_fields(page, tried="2")
     assert "98%, with attention 98%:" in page.success[0].value
     equal, alone = data_of(page, "pixels_ten")["rows"]
     assert equal["even"]
+    assert equal["figure"] == "6% of 10,000 new digits read; trained so from the start: 22%"
     assert "even" not in alone
     assert alone["digits"] == [*range(10)]
     assert alone["figure"].startswith("98% of 10,000 new digits")
