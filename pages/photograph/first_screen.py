@@ -209,7 +209,7 @@ def draw_controls(reading: PhotoReading) -> None:
     figures = (
         (percent(held.control), f"{name}, asked for anything else"),
         (percent(held.trained), f"{name}, all regions equal, shrunk as in training"),
-        (f"{n_absent} of 999", "other things found here, too"),
+        (f"{n_absent} of 999", "other things found on this photograph, too"),
     )
     with st.container(key="desk_photograph_controls"):
         entries = "".join(f"<div><b>{html.escape(n)}</b>{html.escape(text)}</div>" for n, text in figures)

@@ -48,8 +48,8 @@ def answer(card: dict[str, Any]) -> str:
     inside = round(n * means["peak_inside"])
     absent = f"{1000 * means['absent_called']:.0f}"
     return (
-        f"It looks at the right place **{inside} of {n}** times, but also finds **{absent}** of a thousand absent "
-        "things; the **best score** is a hint, no proof."
+        f"It looks at the right place **{inside} of {n}** times, but on an average photograph also finds **{absent}** "
+        "of a thousand things that are not there; the **best score** is a hint, no proof."
     )
 
 
