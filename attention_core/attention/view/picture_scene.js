@@ -317,7 +317,7 @@ export class PictureScene extends ScenePlayer {
     }
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
-      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal,${other.length < whole.length ? " only" : ""} **${other}**` : "";
+      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads **${other}**${other.length < whole.length ? " and stops" : ""}` : "";
       if (n > 1 && row === n - 1) return `It has read **${whole}** in ${n} looks (pink)${evenly}.`;
       return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${n === 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }

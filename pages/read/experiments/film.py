@@ -26,7 +26,7 @@ def answer(present: PresentLook) -> str:
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
     if label == CLASSES[END]:
         return f"At this look it says **end** ({certainty} sure), and stops."
-    return f"It looks mostly where it is pink, and reads **{label}** ({certainty} sure)."
+    return f"At this look (pink) it reads **{label}** ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:
