@@ -110,10 +110,12 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
-    texts = (
-        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{_alarms(n_alarms)}"
+    texts = [
+        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> opened{_alarms(n_alarms)}"
         for head, (n_opened, n_open, n_alarms) in ((head, _count(guests)) for head, guests in parties.items())
-    )
+    ]
+    n_can_open = sum(guest.can_open for guest in parties["triples"])
+    texts = [f"{n_can_open} of {len(numbers)} locks can be opened.", *texts]
     st.html(f'<p class="opened"><span>{"</span><span>".join(texts)}</span></p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))

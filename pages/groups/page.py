@@ -29,6 +29,6 @@ def show_party() -> None:
 page_frame(
     screen.NAME,
     "Attention scores **pairs**: a lock and one key. Here a lock needs **two**, which with its own number "
-    f"add up to a multiple of {MODULUS}.",
+    f"add up to a multiple of {MODULUS}; so about half of all locks open.",
 )
 page_body(show_party)

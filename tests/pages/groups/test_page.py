@@ -42,7 +42,7 @@ def party(page) -> dict:
 
 def opened_locks(page) -> list[tuple[int, int]]:
     """Return of how many locks each head opens how many."""
-    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> locks opened", html_of(page))]
+    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> opened", html_of(page))]
 
 
 def networks_at(page) -> list[str]:
