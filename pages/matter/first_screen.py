@@ -113,12 +113,8 @@ def surprise() -> TryThis:
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        moves, name = f"moves the answer by {_points(changes[decisive])}", names[decisive]
-        return options.index(decisive), (
-            f"**{name[:1].upper()}{name[1:]}** {moves}, with {percent(weights[decisive])} of the weight; "
-            f"{names[heaviest]}, with {percent(weights[heaviest])}, by {_points(changes[heaviest])}. The heaviest "
-            f"{'decides' if heaviest == decisive else 'does not decide'}."
-        )
+        name, decides = names[decisive], "decides" if heaviest == decisive else "does not decide"
+        return options.index(decisive), f"**{name[:1].upper()}{name[1:]}**. The heaviest {decides}."
 
     question = (
         f"*{PUZZLE}* Attention gives {names[heaviest]} most, {percent(weights[heaviest])}. Which one, if "

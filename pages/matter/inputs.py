@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits
+from attention_core.bounds.harmless import IN_SENTENCES, as_markdown
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
@@ -91,7 +92,8 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     """Say what networks say of the sentence."""
     if not judgement.is_read:
         return "neither knows enough words"
-    return f"both say {' and '.join(dict.fromkeys(f'*{judgement.verdict(name).label}*' for name in names))}"
+    verdicts = " and ".join(dict.fromkeys(f"*{judgement.verdict(name).label}*" for name in names))
+    return f"of “{as_markdown(judgement.text, IN_SENTENCES)}” both say {verdicts}"
 
 
 def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
