@@ -111,7 +111,7 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
         runs = {key[:40]: shared[0] for key in nearest if (shared := core.shared_runs(text, key))}
         if next_by == "spelling" and runs:
             letters = ", ".join(f"*{error_markdown(key)}* {_describe_run(run)}" for key, run in runs.items())
-            sentence += f" Letters in common: {letters}."
+            sentence += f" Runs of letters in common: {letters}."
         return option, sentence
 
     question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"
