@@ -11,7 +11,6 @@ from typing import Any
 from attention_core import AttentionTrace, Role
 from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.view.scene import scene_data
-from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.live_training import score_comparison as measures
@@ -134,8 +133,7 @@ def score_that_changes() -> tuple[int, str]:
         return -1, f"{len(changed)} scores now prefer another key."
     (name,) = changed
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
-    takes = f"**{controls.score_title(name).capitalize()}** now takes {percent(after[name].weight)} from {new}"
-    sentence = f"{takes}, not {old}: q's tip is now nearest to {new}."
+    sentence = f"**{controls.score_title(name).capitalize()}**: q's tip is now nearest to {new}, not {old}."
     return GUESSED_SCORES.index(name), f"{sentence} Dot products only double, angles stay."
 
 

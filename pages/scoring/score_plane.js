@@ -116,6 +116,7 @@ class ScorePlane extends PlaneScene {
   // On arrival one key is short; once all scores have been shown it grows, and what came of that is seen at rest.
   adopt(data, ...tell) {
     const isFirst = !this.given;
+    if (data.scene.covered) Object.assign(this, { from: null, base: null });
     super.adopt(data, ...tell);
     if (isFirst && data.grows && !this.isAboutToPlay && !this.isCovered) this.compareGrown();
   }
@@ -220,7 +221,7 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there. Drag the handle: a matrix turns the question." : "";
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there. Drag the handle: a matrix turns the query." : "";
     return `${note} ${super.legend()}`;
   }
 

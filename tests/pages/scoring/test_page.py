@@ -61,10 +61,7 @@ def test_a_query_twice_as_long_changes_the_nearest_key_alone(page):
     after = [np.argmax(row) for row in data["scene"]["weights"]]
     changed = [name for name, old, new in zip(data["scene"]["queries"], before, after, strict=True) if old != new]
     assert changed == ["squared distance"]
-    assert (
-        "**Right**: **Squared distance** now takes 75% from k₂, not k₁: q's tip is now nearest to k₂."
-        in page.success[0].value
-    )
+    assert "**Right**: **Squared distance**: q's tip is now nearest to k₂, not k₁." in page.success[0].value
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 
