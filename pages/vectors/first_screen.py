@@ -181,7 +181,7 @@ def changed_weights() -> tuple[int, str]:
     )
     option = COUNTS.index(str(n_weights)) if str(n_weights) in COUNTS else -1
     n_pairs = after.n_queries * after.n_keys
-    sentence = f"**{n_weights}** of {n_pairs} weights changed, though only {n_scores} of {n_pairs} scores did"
+    sentence = f"**{n_weights}**, though only {n_scores} of {n_pairs} scores changed"
     return option, f"{sentence}: softmax divides each row by its own sum."
 
 

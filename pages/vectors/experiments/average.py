@@ -54,5 +54,5 @@ def draw(bench: Workbench) -> None:
             drawing = partial(bar_table, labels, {"weight": weights.tolist()}, colours[:1])
             note_picture(drawing, f"What {bench.label} takes")
             st.html(bar_rows(zip(labels, weights.tolist(), colours, strict=True)))
-            st.caption("Circles are values, diamonds contexts, lines weights.")
+            st.caption("Circles are values, lines weights, small diamonds the contexts of the other queries.")
     bench.draw_pairs()
