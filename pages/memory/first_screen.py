@@ -106,15 +106,15 @@ def describe_loss(text: str) -> str:
     if not all(traced(name, text) for name in LABELS):
         return ""
     short, lost = shorter(text), _named(lost_words(WITHOUT, text), n_words(text))
-    loss = f"One vector loses {lost}"
+    loss = f"One vector gets {lost} wrong"
     if n_words(text) >= 2 * n_words(short):
         short_loss = _named(lost_words(WITHOUT, short), n_words(short))
-        loss = f"Of the first {n_words(short)} words alone one vector loses {short_loss} Of all, {lost}"
-    return f"{loss} Attention loses {_named(lost_words(ATTENTIVE, text), n_words(text))}"
+        loss = f"Of the first {n_words(short)} words alone one vector gets {short_loss} wrong. Of all, {lost}"
+    return f"{loss}. Attention gets {_named(lost_words(ATTENTIVE, text), n_words(text))} wrong."
 
 
 def _named(words: list[str], n_read: int) -> str:
-    return f"**{len(words)} of {n_read}**."
+    return f"**{len(words)} of {n_read}**"
 
 
 def guess_loss(text: str) -> TryThis:
@@ -122,9 +122,9 @@ def guess_loss(text: str) -> TryThis:
     short = shorter(text)
     is_long, n = n_words(text) >= 2 * n_words(short), n_words(short)
     question = (
-        f"Only *{as_markdown(short.rstrip('.'))}*, {n} words: how many does one vector lose?"
+        f"Only *{as_markdown(short.rstrip('.'))}*, {n} words: how many does one vector get wrong?"
         if is_long
-        else f"How many of these {n_words(text)} words does one vector lose?"
+        else f"How many of these {n_words(text)} words does one vector get wrong?"
     )
 
     def act() -> None:
@@ -135,7 +135,7 @@ def guess_loss(text: str) -> TryThis:
         return bisect_left(OPTION_BOUNDS, n_lost), describe_loss(text)
 
     return TryThis(
-        "shorten the sentence" if is_long else "count what is lost",
+        "shorten the sentence" if is_long else "count the wrong words",
         question,
         LOST_OPTIONS,
         act if is_long else None,

@@ -59,7 +59,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words wrong, lost or misplaced` : `none of ${counts.at(-1)} words lost` }));
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words wrong, lost or misplaced` : `none of ${counts.at(-1)} words wrong` }));
       if (nLost) make(half.lost, "span", "which", `: ${lost.join(", ")}`);
       half.lost.classList.toggle("none", !nLost);
     }
@@ -175,11 +175,11 @@ class OneVector extends ScenePlayer {
   captionNow() {
     const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
     if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
-    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} wrong, lost or misplaced` : "**no word** is lost");
+    const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} wrong, lost or misplaced` : "**no word** is wrong");
     const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
     if (time < (starts.attention ?? Infinity)) return one;
-    if (halves.every(({ lost }) => !lost.length)) return `One vector was enough for these ${n} words: **no word** is lost.`;
-    return `${one} Attention goes back to each word's own vector: ${lossOf(second ?? first)}.`.trim();
+    if (halves.every(({ lost }) => !lost.length)) return `One vector was enough for these ${n} words: **no word** is wrong.`;
+    return `${one} Attention goes back to each word's own vector: ${first.lost.length && second?.lost.length ? `**${second.lost.length} of ${n}**` : lossOf(second ?? first)}.`.trim();
   }
 
   // BLEU by length of both, and where on the curves the sentence stands.

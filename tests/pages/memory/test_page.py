@@ -366,13 +366,14 @@ def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(train
     assert [word for word, is_wrong in many["english"] if is_wrong] == ["the", "functions"]
     told = describe_loss(REMEMBERED["Aunt and car"])
     assert told == (
-        "Of the first 6 words alone one vector loses **0 of 6**. Of all, **13 of 21**. Attention loses **2 of 21**."
+        "Of the first 6 words alone one vector gets **0 of 6** wrong. Of all, **13 of 21**. "
+        "Attention gets **2 of 21** wrong."
     )
     row = many["row"]
     assert (many["french"][row], scene(trained)["words"][many["keys"][row]]) == ("mari", "husband"), "it is looked up"
     assert told not in text_of(trained), "it is asked for first"
-    assert "Attention loses **0 of 18**." in describe_loss(REMEMBERED["Mother and children"])
-    assert "One vector loses **0 of 3**." in describe_loss("I love you.")
+    assert "Attention gets **0 of 18** wrong." in describe_loss(REMEMBERED["Mother and children"])
+    assert "One vector gets **0 of 3** wrong." in describe_loss("I love you.")
 
 
 def test_as_many_words_as_are_chosen_are_read_and_no_beginning_wants_a_next_word(trained):
