@@ -96,8 +96,8 @@ def _surprise() -> TryThis:
         data = _sentence_scene(OPENING[1])
         lost = [f"*{data['keys'][key]}*" for key in data["vector"]["lost"]]
         right = next((index for index, option in enumerate(options) if option in lost), -1 if lost else 0)
-        said = data["vector"]["english"] or " ".join(data["vector"]["words"][:-1])
-        return right, f"Out of one vector comes “{said}” Attention looks back at {', '.join(lost) or 'every word'}."
+        sentence = "is missing from what one vector says. Attention looks back at every word."
+        return right, f"{', '.join(lost) or 'none'} {sentence}"
 
     question = f"*{OPENING[1]}* Does one vector lose a word? Which?"
     act = partial(TEXT.set, OPENING[1])

@@ -288,7 +288,7 @@ export class SceneView extends ScenePlayer {
       const [, likeliest] = unsaid[rivals.length] ?? unsaid.at(-1) ?? said;
       if (others >= LEAST_OTHERS) odds.push([`others, each ≤${Math.ceil(100 * likeliest)}%:`, others]);
       return {
-        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next,
+        word, probability: said[1], isNear, rival: rivals.find(([, probability]) => probability > said[1])?.[0], next, likeliest,
         odds: odds.map(([text, probability]) => `${isMark(text) ? `“${text}”` : text} ${about}${asPercent(probability)}`),
       };
     };

@@ -41,9 +41,9 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
 };
 
 // What is said, how likely it is, and what would be likelier, or how likely the next is.
-export const saidOf = ({ word, probability, isNear, rival, next }) => {
+export const saidOf = ({ word, probability, isNear, rival, next, likeliest }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
-  const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, all others together ${asPercent(1 - probability)}`;
+  const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, no other has more than ${Math.ceil(100 * likeliest)}%`;
   const others = !rival && probability < SURE ? second : "";
   return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
@@ -67,7 +67,7 @@ const captionOfAnswer = (data, state) => {
     const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? `’s French, put into English: ${quoted(english)} It` : "";
     const below = ` Below, **one vector** ${english ? `says ${quoted(english)} It ` : ""}has lost **${namesOf(keys, lost)}**.`;
     const before = data.bothSaid ? (lost.length ? below : "") : lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
-    return `Mostly from ${quoted(keys[first])} (${percents[first]}) ${comes}${before}${data.alsoLost ? ` Attention itself loses **${data.alsoLost}**.` : ""}`;
+    return `Mostly from ${quoted(keys[first])} (weight ${percents[first]}) ${comes}${before}${data.alsoLost ? ` Attention itself gets **${data.alsoLost}** wrong.` : ""}`;
   }
   if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";

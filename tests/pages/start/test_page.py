@@ -197,4 +197,4 @@ def test_a_guess_is_about_another_sentence_of_which_one_vector_loses_a_word(visi
     assert page.text_input(key="start_text").value == OPENING[1]
     assert data_of(page, "start_sentence_scene")["covered"]
     page.segmented_control(key="start_try_guess").set_value(1).run()
-    assert "**Right**: Out of one vector comes “He gave me a shirt for my birthday.”" in page.success[0].value
+    assert "**Right**: *blue* is missing from what one vector says. " in page.success[0].value
