@@ -55,7 +55,8 @@ def answer(scene: DescribedScene) -> str:
     """Give the sentence, and say whether it is true."""
     words, end = scene.caption.words, "." if scene.caption.is_finished else " …"
     text = sentence(words)
-    verdict, diagonal = "", next((f": “{word}” may be diagonal" for word in words if word in ("above", "below")), "")
+    direction = next((word for word in words if word in ("above", "below")), "")
+    verdict, diagonal = "", f": “{direction}” need not be straight {direction}" if direction else ""
     if PAD.preset.value != CUSTOM:  # whose digits nobody named
         verdict = f" {f'True{diagonal}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
     return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{end}*{verdict}"
