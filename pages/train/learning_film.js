@@ -141,7 +141,8 @@ class LearningFilm extends Film {
       pen.arc(left, top, disc, 0, 7);
       pen.fillStyle = NODES[colour];
       pen.fill();
-      this.write(`${name} ${number}`, left, top, { size: 0.68 * disc, align: "center", weight: 600, colour: "#fff" });
+      this.write(name, left, top - 0.5 * disc, { size: 0.62 * disc, align: "center", colour: "#fff" });
+      this.write(number, left, top + 0.28 * disc, { size: 0.9 * disc, align: "center", weight: 700, colour: "#fff" });
       this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center", 0.72 * disc);
     });
   }
