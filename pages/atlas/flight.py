@@ -174,7 +174,7 @@ def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     bound = next(percents for percents in (1, 2, 5, 10) if share < percents / 100)
 
     def outcome() -> tuple[int, str]:
-        return 1, f"{fine_percent(share)} of all {n:,} × {n:,} pairs: the thin line."
+        return 1, f"{window} of {n:,} a row, {fine_percent(share)} of all pairs: the thin line."
 
     question = f"Each piece sees only the last {window}. Of all {n:,} × {n:,} pairs, how many can the head reach?"
     options = ("About half of them", f"Less than {bound}%", "About a quarter of them")
@@ -190,8 +190,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "piece that many look at."
     )
     with_echo = (
-        f"On average over pieces that return: {fine_percent(echo_weight)}. Nobody told it to: it helps to guess the "
-        "next word."
+        f"Where a piece returns here, {fine_percent(echo_weight)} on average goes to what came next the last time. "
+        "Nobody told it to: it helps to guess the next word."
     )
     without_echo = (
         f"Where a piece returns in the second sentence, what came next the last time gets {fine_percent(echo_weight)} "

@@ -245,7 +245,7 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     _, followed, before = map(fine_percent, echo.shares)
     assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
-        assert f"On average over pieces that return: {followed}." in text_of(page)
+        assert f"returns here, {followed} on average goes to what came next" in text_of(page)
     else:
         assert f"the last time gets {followed} on average, the piece just before {before}." in text_of(page)
 
