@@ -10,7 +10,7 @@ UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it 
 # what a browser sends over its websocket
 MESSAGES_AT_ONCE = Bound("messages of a browser at once", NONE, "a page that opens sends few", 15)
 MESSAGES_PER_SECOND = Bound("messages of a browser a second", NONE, "more share what is for all", 1)
-MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 8)
+MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 6)
 MESSAGES_SECONDS = Bound("seconds that a browser's messages wait without a pause", NONE, "it may be gone", 60)
 # what is sent, packed
 EDIT_LETTERS = Bound("letters that say what an edit does", 400, "it is a sentence")
