@@ -6,21 +6,30 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from attention_core.bounds.limits import Bound, is_hosted
-from ui.hosting.bounds import MESSAGES_AT_ONCE, MESSAGES_BEYOND, MESSAGES_PER_SECOND, MESSAGES_SECONDS
+from ui.hosting.bounds import (
+    MESSAGES_AT_FIRST,
+    MESSAGES_AT_ONCE,
+    MESSAGES_BEYOND,
+    MESSAGES_PER_SECOND,
+    MESSAGES_SECONDS,
+)
 from ui.inside_streamlit import is_clear_cache
 
 Message = MutableMapping[str, Any]
 BYTES_PER_CREDIT = 50_000
 """A message costs one credit, and another for each so many bytes."""
 NEGLIGIBLE = 1e-6
+SECONDS_BETWEEN_LOOKS = 1.0
+"""After which a message that waits has another share, and ends if its connection is lost."""
+TRY_AGAIN_LATER = 1013  # of RFC 6455's registry
 
 
 class Credit:
-    """What somebody may still send at once; it fills up again with time."""
+    """What somebody may still send at once; it fills up with time."""
 
-    def __init__(self, at_once: Bound, per_second: Bound) -> None:
+    def __init__(self, at_first: Bound, at_once: Bound, per_second: Bound) -> None:
         self._at_once, self._per_second = at_once, per_second
-        self._balance, self._last_time = float(at_once.maximum), time.monotonic()
+        self._balance, self._last_time = float(at_first.maximum), time.monotonic()
 
     def balance(self) -> float:
         """Return what is left."""
@@ -42,10 +51,11 @@ class Credit:
 
 
 class Connection:
-    """A connection's credit, and for how many seconds its messages have waited without a pause."""
+    """A connection's credit, for how many seconds its messages have waited without a pause, and whether it is lost."""
 
     def __init__(self) -> None:
-        self.credit, self.waited = Credit(MESSAGES_AT_ONCE, MESSAGES_PER_SECOND), 0.0
+        self.credit, self.waited = Credit(MESSAGES_AT_FIRST, MESSAGES_AT_ONCE, MESSAGES_PER_SECOND), 0.0
+        self.is_lost = False
 
     @property
     def weight(self) -> float:
@@ -60,12 +70,13 @@ class WebsocketAllowance:
     processor, too. Who waits has a share of it, and the longer without a pause, the smaller; no credit fills up
     meanwhile, so that all who flood together get the allowance and no more. Nothing is dropped but clear_cache, with
     which any visitor would empty everybody's cache, and which no page of ours sends; but a connection that has waited
-    for too long is closed, since one whose browser has gone would leave its messages. A page connects again by itself.
+    for too long is closed, and one that is lost ends with the first answer that does not arrive, though its messages
+    still stand before the server's word of it. A page connects again by itself.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app, self._waiting = app, set[Connection]()
-        self._beyond = Credit(MESSAGES_AT_ONCE, MESSAGES_BEYOND)
+        self._beyond = Credit(MESSAGES_AT_ONCE, MESSAGES_AT_ONCE, MESSAGES_BEYOND)
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[..., Any]
@@ -80,13 +91,19 @@ class WebsocketAllowance:
             while (message := await receive())["type"] == "websocket.receive":
                 content = message.get("bytes") or (message.get("text") or "").encode()
                 await self._pay(connection, 1 + len(content) / BYTES_PER_CREDIT)
-                if connection.waited > MESSAGES_SECONDS.maximum:
-                    return {"type": "websocket.disconnect"}
+                if connection.is_lost or connection.waited > MESSAGES_SECONDS.maximum:
+                    return {"type": "websocket.disconnect", "code": TRY_AGAIN_LATER}
                 if not is_clear_cache(content):
                     break
             return message
 
-        await self.app(scope, receive_in_turn, send)
+        async def send_if_open(message: Message) -> None:
+            try:
+                await send(message)
+            except OSError:  # Streamlit would log it as an error of its own
+                connection.is_lost = True
+
+        await self.app(scope, receive_in_turn, send_if_open)
 
     async def _pay(self, connection: Connection, cost: float) -> None:
         """Return when a cost is paid: by the connection's credit, and by its share of what is for all who wait."""
@@ -98,9 +115,9 @@ class WebsocketAllowance:
             return
         self._waiting.add(connection)
         try:
-            while cost > NEGLIGIBLE:
+            while cost > NEGLIGIBLE and not connection.is_lost:
                 share = MESSAGES_BEYOND.maximum * connection.weight / sum(other.weight for other in self._waiting)
-                seconds = min(cost, 1) / share
+                seconds = min(cost / share, SECONDS_BETWEEN_LOOKS)
                 await asyncio.sleep(seconds)
                 connection.waited += seconds
                 cost -= seconds * share

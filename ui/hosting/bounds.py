@@ -8,7 +8,8 @@ SESSION_UPLOAD_BYTES = Bound("bytes of a session's uploads", NONE, "the largest 
 UPLOADS_BYTES = Bound("bytes of all uploads in a process", NONE, "they are kept in memory", 512 * MIB)
 UPLOAD_SECONDS = Bound("seconds in which nothing comes of an upload", NONE, "it keeps the others out", 60)
 # what a browser sends over its websocket
-MESSAGES_AT_ONCE = Bound("messages of a browser at once", NONE, "a page that opens sends few", 15)
+MESSAGES_AT_FIRST = Bound("messages of a browser that has just come", NONE, "a page that opens sends one", 4)
+MESSAGES_AT_ONCE = Bound("messages of a browser at once", NONE, "who clicks fast pauses, too", 15)
 MESSAGES_PER_SECOND = Bound("messages of a browser a second", NONE, "more share what is for all", 1)
 MESSAGES_BEYOND = Bound("messages a second beyond those, of all browsers", NONE, "each may run a page", 6)
 MESSAGES_SECONDS = Bound("seconds that a browser's messages wait without a pause", NONE, "it may be gone", 60)

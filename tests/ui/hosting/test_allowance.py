@@ -58,10 +58,15 @@ def clock(monkeypatch):
 class Line:
     """A connection: what its browser sends, and when the app got it."""
 
-    def __init__(self, clock, middleware, contents, kind="websocket", pause=0):
+    def __init__(self, clock, middleware, contents, kind="websocket", pause=0, lost_after=1e9):
         self.got, self._clock, self._contents, self._pause = [], clock, iter(contents), pause
+        self._lost_at = clock.now + lost_after
         middleware.app = self.app
-        self._task = asyncio.ensure_future(middleware({"type": kind, "line": self}, self._receive, None))
+        self._task = asyncio.ensure_future(middleware({"type": kind, "line": self}, self._receive, self._send))
+
+    async def _send(self, message):
+        if self._clock.now >= self._lost_at:
+            raise OSError
 
     async def _receive(self):
         if self._pause:
@@ -75,7 +80,9 @@ class Line:
         line = scope["line"]
         while (message := await receive())["type"] == "websocket.receive":
             line.got.append((line._clock.now - 100, message["bytes"]))
+            await send({"type": "websocket.send", "bytes": b""})
             await ORIGINAL_SLEEP(0)
+        line.closed = message
 
     def n_until(self, seconds):
         return sum(when <= seconds for when, _ in self.got)
@@ -92,13 +99,13 @@ async def test_a_flood_waits_and_others_do_not(clock):
     middleware = WebsocketAllowance(None)
     floods = [Line(clock, middleware, repeat(RERUN)) for _ in range(10)]
     await clock.run(10)
-    assert all(flood.n_until(0) >= 14 for flood in floods)  # each costs a little more than one credit
+    assert sum(flood.n_until(0) for flood in floods) <= 10 * 4 + 15  # each costs a little more than one credit
     n_messages = [flood.n_until(10) - flood.n_until(0) for flood in floods]
     assert 10 * 6 - 15 <= sum(n_messages) <= 10 * 6  # however many flood
     assert max(n_messages) <= 10
-    visitor = Line(clock, middleware, [RERUN] * 14)
+    visitor = Line(clock, middleware, [RERUN] * 3)
     await clock.run(0)
-    assert visitor.got == [(10, RERUN)] * 14
+    assert visitor.got == [(10, RERUN)] * 3
     for flood in floods:
         flood.stop()
 
@@ -114,7 +121,7 @@ async def test_a_large_message_costs_more(clock):
     await clock.run(60)
     seconds = [when for when, _ in line.got]
     assert seconds[0] == 0
-    assert seconds[1] == pytest.approx((1 + 160 - 14 - 15) / 6, abs=0.01)
+    assert seconds[1] == pytest.approx((1 + 160 - 3 - 15) / 6, abs=0.01)
     assert len(seconds) == 3
 
 
@@ -127,9 +134,9 @@ async def test_a_visitor_does_not_stand_behind_floods(clock):
     await clock.run(60)
     assert [when for when, _ in clicking.got] == pytest.approx([30 + 1.01 * (i + 1) for i in range(40)])
     seconds = [when - 30 for when, _ in dragging.got]
-    assert seconds[:14] == [0] * 14
+    assert seconds[:3] == [0] * 3
     assert len(seconds) == 44
-    assert seconds[23] < 10 * 11 / 6 / 3  # the first ten that wait come three times as fast as from an equal share
+    assert seconds[12] < 10 * 11 / 6 / 3  # the first ten that wait come three times as fast as from an equal share
     for flood in floods:
         flood.stop()
 
@@ -139,9 +146,17 @@ async def test_a_connection_that_never_pauses_is_closed_since_its_browser_may_be
     lines = [Line(clock, middleware, [RERUN] * 1_000) for _ in range(2)]
     await clock.run(100)
     assert all(line.has_ended and line.n_until(100) < 350 for line in lines)
-    later = Line(clock, middleware, [RERUN] * 20)
+    assert {line.closed["code"] for line in lines} == {1013}
+    later = Line(clock, middleware, [RERUN] * 18)
     await clock.run(0)
-    assert later.n_until(100) == 20
+    assert later.n_until(100) == 18
+
+
+async def test_a_connection_that_is_lost_ends_with_the_first_answer_that_does_not_arrive(clock):
+    line = Line(clock, WebsocketAllowance(None), [RERUN] * 1_000, lost_after=10)
+    await clock.run(12)
+    assert line.has_ended
+    assert sum(when >= 10 for when, _ in line.got) == 1
 
 
 async def test_nobody_empties_everybody_s_cache(clock, monkeypatch):
