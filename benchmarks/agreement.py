@@ -6,7 +6,7 @@ where it is installed. Each has a copy of the model; nothing is fetched.
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -139,14 +139,32 @@ def of_transformer_lens(study: Study, folder: Path) -> Numbers:
     from transformer_lens.model_bridge import TransformerBridge
 
     bridge = TransformerBridge.boot_transformers(str(folder), hf_model=study.model, device="cpu")
-    _, cache = bridge.run_with_cache(study.inputs(CLEAN)["input_ids"])
-    layers = range(bridge.cfg.n_layers)
+    clean, corrupt = (study.inputs(text)["input_ids"] for text in (CLEAN, CORRUPT))
+    _, cache = bridge.run_with_cache(clean)
+    layers, words = range(bridge.cfg.n_layers), [study.tokenizer(word)["input_ids"][0] for word in WORDS]
+    z = [cache[f"blocks.{layer}.attn.hook_z"] for layer in layers]
+    states = [cache[f"blocks.{layer}.hook_resid_post"] for layer in layers]
+
+    def with_head(ids: Tensor, new: Sequence[Tensor]) -> Tensor:
+        values = []
+        for layer, head in measured_heads(len(layers), bridge.cfg.n_heads):
+
+            def change(z: Tensor, hook: Any, layer: int = layer, head: int = head) -> Tensor:
+                is_head = torch.arange(z.shape[2]) == head
+                return torch.where(is_head[:, None], new[layer], z)
+
+            logits = bridge.run_with_hooks(ids, fwd_hooks=[(f"blocks.{layer}.attn.hook_z", change)])[0, -1]
+            values.append(logits[words[0]] - logits[words[1]])
+        return torch.stack(values)
+
+    of_lens = [cache["blocks.0.hook_resid_pre"], *states]
     return {
         "weights": torch.cat([cache[f"blocks.{layer}.attn.hook_pattern"][0] for layer in layers]),
-        "what heads hand over": torch.cat(
-            [cache[f"blocks.{layer}.attn.hook_z"][0].transpose(0, 1) for layer in layers]
-        ),
-        "residual stream": torch.cat([cache[f"blocks.{layer}.hook_resid_post"] for layer in layers]),
+        "what heads hand over": torch.cat([contexts[0].transpose(0, 1) for contexts in z]),
+        "residual stream": torch.cat(states),
+        "metric without a head": with_head(clean, [*map(torch.zeros_like, z)]),
+        "metric with a patched head": with_head(corrupt, z),
+        "lens, last token": torch.cat([bridge.unembed(bridge.ln_final(state[:, -1:]))[0] for state in of_lens]),
     }
 
 

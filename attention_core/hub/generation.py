@@ -1,7 +1,7 @@
-"""A text that a model writes on, token by token.
+"""A text that a model writes on.
 
-The whole text runs for every token, so that each attention is seen. Elsewhere a model keeps the keys and values of what
-it has read, its KV cache, and runs the new token alone; those of a run tell how large that cache would be.
+It writes with its KV cache, the keys and values of what it has read, so that each new token runs alone. Then the text
+runs once as a whole, so that each attention is seen; its keys and values tell how large that cache is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,12 +48,60 @@ class Generation:
 def generate(
     pretrained: models.Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None
 ) -> Generation:
-    """Run a text of one token or more.
+    """Run a text of one token or more; `source` as for write_on.
+
+    NoMemory where the text is too long for the device, a ModelError for a model that does not write, or a text beyond
+    its length.
+    """
+    inputs, picture = _inputs(pretrained, ids, source)
+    inputs |= pretrained.without_cache()
+    with models.as_model_errors(pretrained, "write on", UnsupportedError):
+        recording, output = run_model(pretrained.model, inputs)
+    n_picture = 0
+    if picture is not None:
+        n_picture = 1 + max(at for at, token in enumerate(ids) if token == picture)
+        output.logits[..., picture] = -torch.inf  # only a picture has this token
+    generation = Generation(pretrained, tuple(ids), output.logits[0], recording, n_picture)
+    if source and not n_picture:
+        source_tokens = models.readable(pretrained.tokenizer, source["input_ids"][0].tolist())
+        recording.label(source_tokens, generation.tokens)
+    else:
+        recording.label(generation.tokens)
+    return generation
+
+
+NOTHING_FORCED = dict.fromkeys(
+    (
+        *("forced_bos_token_id", "forced_eos_token_id", "bad_words_ids", "begin_suppress_tokens", "sequence_bias"),
+        *("repetition_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens"),
+    )
+)
+"""Settings with which a model would not say the likeliest token."""
+
+
+def write_on(
+    pretrained: models.Pretrained, ids: Sequence[int], n: int, source: Mapping[str, Tensor] | None = None
+) -> tuple[int, ...]:
+    """Return a text with n tokens more, each the likeliest, or fewer where the model ends it; with its cache.
 
     `source` is what else the model is called with, a batch of one: what the encoder reads of a decoder that has one,
-    which begins with its start token; or the picture of a model that reads one beside a text. NoMemory where the text
-    is too long for the device, a ModelError for a model that does not write, or a text beyond its length.
+    which begins with its start token; or the picture of a model that reads one beside a text.
     """
+    inputs, picture = _inputs(pretrained, ids, source)
+    settings: dict[str, Any] = {"do_sample": False, "num_beams": 1, "max_new_tokens": n, "max_length": None}
+    settings |= {"eos_token_id": [*eos_tokens(pretrained)] or None, "pad_token_id": ids[0]}
+    settings["suppress_tokens"] = None if picture is None else [picture]
+    if "decoder_input_ids" in inputs:
+        settings["decoder_start_token_id"] = ids[0]
+    model: Any = pretrained.model
+    with models.as_model_errors(pretrained, "write on"):
+        return tuple(model.generate(**inputs, **NOTHING_FORCED, **settings)[0].tolist())
+
+
+def _inputs(
+    pretrained: models.Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None
+) -> tuple[dict[str, Any], int | None]:
+    """Return what a model is called with to read a text, and the token that stands for a picture in it, if any."""
     if pretrained.kind not in (models.ModelKind.DECODER, models.ModelKind.ENCODER_DECODER) or not models.predicts_words(
         pretrained
     ):
@@ -65,26 +113,13 @@ def generate(
         raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {max_length} positions.")
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
     text_inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-    inputs: dict[str, Any] = {**(source or {}), **text_inputs}
-    n_picture = 0
-    if pretrained.kind is models.ModelKind.ENCODER_DECODER and source:
-        inputs = {**source, "decoder_input_ids": tokens}
-    elif source:
-        is_tile = tokens == (image_id := models.image_token(pretrained))
-        n_picture = 1 + int(is_tile[0].nonzero().max())
-        inputs |= {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in source}
-    inputs |= pretrained.without_cache()
-    with models.as_model_errors(pretrained, "write on", UnsupportedError):
-        recording, output = run_model(pretrained.model, inputs)
-    if n_picture:
-        output.logits[..., image_id] = -torch.inf  # only a picture has this token
-    generation = Generation(pretrained, tuple(ids), output.logits[0], recording, n_picture)
-    if source and not n_picture:
-        source_tokens = models.readable(pretrained.tokenizer, source["input_ids"][0].tolist())
-        recording.label(source_tokens, generation.tokens)
-    else:
-        recording.label(generation.tokens)
-    return generation
+    if not source:
+        return text_inputs, None
+    if pretrained.kind is models.ModelKind.ENCODER_DECODER:
+        return {**source, "decoder_input_ids": tokens}, None
+    is_tile = tokens == (picture := models.image_token(pretrained))
+    kinds = {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in source}
+    return {**source, **text_inputs, **kinds}, picture
 
 
 class KeyValueCache(NamedTuple):

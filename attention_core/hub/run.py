@@ -225,6 +225,10 @@ class ModelRun:
         """Where heads look that find nothing: what is special, and a decoder's first token, which all others see."""
         return self.special | ({0} if self.kind is ModelKind.DECODER else frozenset())
 
+    def classes_at(self, position: int) -> Sequence[ClassProbability]:
+        """Return the classes of the run, of a classifier of tokens those of one position."""
+        return self.token_classes[position] if self.token_classes else self.classes
+
     @cached_property
     def groups(self) -> dict[str, list[AttentionTrace]]:
         """The traces by stack and kind, see attention_core.explain.heads.groups; of picture and text together first."""

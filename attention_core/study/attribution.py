@@ -16,7 +16,7 @@ from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.study.effects import margin
 from attention_core.study.families import FrozenNorm, matrix
-from attention_core.study.output import Metric, ModelOutput, Table, check_linear, slopes_of
+from attention_core.study.output import Metric, ModelOutput, Table, linear_slopes_of
 from attention_core.study.sources import BIAS, Source, Stream, all_through
 
 Stage = tuple[Callable[[Tensor], Tensor], Tensor]
@@ -87,9 +87,7 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
         before_cap = stream.calls[stream.head[-1]].output.float()
         row = len(before_cap) - 1  # of a classifier's only logits: a decoder reads its last token
         output = replace(output, logits=before_cap[row] if logits.ndim == 1 else before_cap)
-    slopes = slopes_of(metric, output)
-    check_linear(slopes, output)
-    value, positions, by_logits, slope = slopes
+    value, positions, by_logits, slope = linear_slopes_of(metric, output)
     if by_logits is not None:
         is_alike = torch.allclose(output.logits_at(positions), ModelOutput(logits).logits_at(positions), atol=1e-4)
         note = "The logits are taken before the softcap." * (not is_alike)

@@ -144,8 +144,9 @@ def slopes_of(metric: Metric, output: ModelOutput) -> Slopes:
     return Slopes(number(value), positions, by_logits, by_hidden)
 
 
-def check_linear(slopes: Slopes, output: ModelOutput) -> None:
-    """Raise a ValueError where a metric is no sum of what it reads times the slopes: no sum of parts can be it."""
+def linear_slopes_of(metric: Metric, output: ModelOutput) -> Slopes:
+    """Return what slopes_of does; ValueError where a metric is no sum of what it reads times the slopes."""
+    slopes = slopes_of(metric, output)
     linear, value = 0.0, slopes.value
     if slopes.by_logits is not None:
         linear += number((slopes.by_logits * output.logits_at(slopes.positions)).sum())
@@ -156,6 +157,7 @@ def check_linear(slopes: Slopes, output: ModelOutput) -> None:
             "only a metric that is linear in the logits is a sum of parts: a logit, or the difference of two; "
             "ablate and patch take any metric"
         )
+    return slopes
 
 
 AXES = ("layer", "head", "position", "query", "key", "rank", "part")

@@ -1,6 +1,6 @@
 """Attention of a model changed by hand, and what it then makes of the same input."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.hub import outputs as core
 from attention_core.hub.model import ModelError, ModelKind, predicts_words
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ClassProbability, ModelRun
 from attention_core.links import unpack
 from pages.model import glance
 from pages.model.writing import input_ids_of
@@ -77,9 +77,9 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
             st.info("Nothing is changed.")
         else:
             pretrained = pretrained_of(request.model_key)
-            if run.classes:
-                before_and_after = _class_probabilities(run), _class_probabilities(changed)
-                show_likeliest(*before_and_after, lambda number: run.classes[number].name)
+            if classes := run.classes_at(selection.query):
+                first, second = (_probabilities(either.classes_at(selection.query)) for either in (run, changed))
+                show_likeliest(first, second, lambda number: classes[number].name)
             elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained):
                 _last_layer(run, changed)
             else:
@@ -89,8 +89,8 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
                 by_hand.show_weights_difference(glance.NAME, before, after, selection.head)
 
 
-def _class_probabilities(run: ModelRun) -> Tensor:
-    return torch.tensor([label.probability for label in run.classes])
+def _probabilities(classes: Sequence[ClassProbability]) -> Tensor:
+    return torch.tensor([label.probability for label in classes])
 
 
 def _controls(run: ModelRun, changed: ModelRun, selection: glance.Selection) -> None:

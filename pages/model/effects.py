@@ -174,22 +174,25 @@ def drop_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     """Return how far the likeliest token or class leads the next one without each head, in logits."""
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     reason = "High weights cannot tell whether a head matters: the output can."
-    if run.logits is None or len(run.groups) > 1 or not (run.classes or predicts_words(pretrained)):
+    query = chosen_in_text(run).query
+    classes = run.classes_at(query)
+    if run.logits is None or len(run.groups) > 1 or not (classes or predicts_words(pretrained)):
         return ChangedHeads(run, reason)
     try:
-        position = -1 if run.classes else _position(len(run.logits), request)
+        position = query if run.token_classes else -1 if classes else _position(len(run.logits), request)
         word, rival = run.logits[position].topk(2).indices.tolist()
         ablate = partial(Study(pretrained.model).ablate, inputs, metric=_metric(word, rival, position, is_gap=True))
-        effects = effects_of_heads(run, ("dropped", *request), ablate, is_estimated=is_large(pretrained))
+        effects = effects_of_heads(run, ("dropped", *request, position), ablate, is_estimated=is_large(pretrained))
     except ValueError:  # no mask in the text, or an architecture whose heads cannot be dropped
         return ChangedHeads(run, reason)
-    if run.classes:
-        first, second = (literal(run.classes[number].name) for number in (word, rival))
+    if classes:
+        first, second = (literal(classes[number].name) for number in (word, rival))
     else:
         first, second = (literal(token.strip()) for token in readable(pretrained.tokenizer, [word, rival]))
     head = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
     without = f"Without **{short_name(*head)}** alone: **{number(float(effects.values[head]))}**"
-    answer = f"The logit of {first} leads that of {second} by {number(effects.before)}. {without}"
+    subject = f"Of {literal(run.tokens[query].strip())}, the" if run.token_classes else "The"
+    answer = f"{subject} logit of {first} leads that of {second} by {number(effects.before)}. {without}"
     return ChangedHeads(run, f"{answer}{describe_source(effects)}.", GAP_TITLE, effects.change)
 
 

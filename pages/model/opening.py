@@ -36,9 +36,9 @@ def headline(run: ModelRun, unchanged: ModelRun, request: RunRequest | None) -> 
     The run is as it is with the page's edits, `unchanged` without; one object where there are none.
     """
     selection, layers = chosen_layers(run)
-    if classes := classes_at(run, selection.query):
+    if classes := run.classes_at(selection.query):
         first, *following = describe_classes(classes)
-        before = describe_classes(classes_at(unchanged, selection.query))[0]
+        before = describe_classes(unchanged.classes_at(selection.query))[0]
         before = f"; before the change {before}" if run is not unchanged else ""
         subject = "It sees" if run.kind is ModelKind.VISION else "It says"
         if run.token_classes:
@@ -96,11 +96,6 @@ def token_name(label: str) -> str:
     return error_markdown(label.strip() or EMPTY)
 
 
-def classes_at(run: ModelRun, query: int) -> Sequence[ClassProbability]:
-    """Return the classes of a run, of a classifier of tokens those of one."""
-    return run.token_classes[query] if run.token_classes else run.classes
-
-
 def describe_classes(classes: Sequence[ClassProbability]) -> list[str]:
     """Return the likeliest classes, each with its probability, Markdown."""
     likeliest = sorted(classes, key=lambda label: -label.probability)[:3]
@@ -111,7 +106,9 @@ def describe_each_token(run: ModelRun) -> str:
     """Say the likeliest class of each token but marks; those of the commonest class together, Markdown."""
     positions = [position for position in range(len(run.tokens)) if position not in run.special]
     likeliest = {at: max(run.token_classes[at], key=lambda label: label.probability) for at in positions}
-    (common, n_common), *_ = Counter(label.name for label in likeliest.values()).most_common()
+    if not likeliest:
+        return "All its tokens are marks."
+    ((common, n_common),) = Counter(label.name for label in likeliest.values()).most_common(1)
     named = [
         f"*{token_name(run.tokens[at])}* {error_markdown(label.name)} {percent(label.probability)}"
         for at, label in likeliest.items()

@@ -1,5 +1,6 @@
 """A text that a language model writes: what it expects after each token, and the cache that grows with it."""
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from attention_core.charts.words import shaded_words
 from attention_core.concurrency import BoundedCache
 from attention_core.device import to_array
 from attention_core.explain.heads import kind_of
-from attention_core.hub.generation import Generation, cache_of, eos_tokens, generate, max_positions
+from attention_core.hub.generation import Generation, cache_of, eos_tokens, generate, max_positions, write_on
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected, token_text
 from attention_core.hub.run import ModelInputs, ModelRun
@@ -78,13 +79,18 @@ FORGET_CALLBACKS.append(_GENERATIONS.clear)
 
 def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
     """Return the model's run of a text of these tokens, cached for all visitors."""
+    return _computed(generate, request, ids)
+
+
+def _computed(compute: Callable[..., Any], request: RunRequest, ids: tuple[int, ...], *args: Any) -> Any:
+    """Return what a function makes of a model, a text, further arguments, and what the model reads besides; cached."""
     pretrained, source = pretrained_of(request.model_key), {}
-    if pretrained.kind is ModelKind.ENCODER_DECODER or request.model_input.png is not None:  # what is read besides
+    if pretrained.kind is ModelKind.ENCODER_DECODER or request.model_input.png is not None:
         inputs = prepared_of(*request).inputs
         names = ["input_ids", "attention_mask"] if pretrained.kind is ModelKind.ENCODER_DECODER else [*inputs]
         source = {name: inputs[name].to(pretrained.model.device) for name in names}
-    cache_key = pretrained, request.model_input if source else None, ids
-    return run_once(_GENERATIONS, cache_key, lambda: generate(pretrained, ids, source))
+    cache_key = compute, pretrained, request.model_input if source else None, ids, args
+    return run_once(_GENERATIONS, cache_key, lambda: compute(pretrained, ids, *args, source))
 
 
 def input_ids_of(request: RunRequest) -> tuple[int, ...]:
@@ -166,13 +172,19 @@ def why_ended(request: RunRequest, ids: tuple[int, ...]) -> str:
 
 
 def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
-    n_positions = max_positions(pretrained_of(request.model_key))
-    if n_positions is not None and len(ids) >= n_positions:
+    n_positions, n_most = _lengths(request)
+    if len(ids) >= n_positions:
         return f"The text fills the {n_positions:,} positions that the model knows."
-    if len(ids) >= len(input_ids_of(request)) + WRITTEN_TOKENS.maximum:
+    if len(ids) >= n_most:
         n_written = format_count(len(ids) - WRITING.value["n_input"], "tokens")
         return f"{n_written} were written. This page writes no further."
     return ""
+
+
+def _lengths(request: RunRequest) -> tuple[int, int]:
+    """Return how many tokens a text may have: as many as the model knows positions, and as this page allows."""
+    n_positions = max_positions(pretrained_of(request.model_key))
+    return n_positions or sys.maxsize, len(input_ids_of(request)) + WRITTEN_TOKENS.maximum
 
 
 _chips = component("token_chips", folder="pages/model")
@@ -199,12 +211,14 @@ def written(request: RunRequest) -> Generation:
     """Let the model append its pending tokens, each the likeliest; return its run of the text."""
     n_pending, N_PENDING.value = N_PENDING.value, 0
     generation = generation_of(request, text_ids(request))
-    for _ in range(n_pending):
-        if why_ended(request, generation.ids):
-            break
-        append_token(int(generation.logits[-1].argmax()), len(generation.ids) - 1)
-        generation = generation_of(request, text_ids(request))
-    return generation
+    if not n_pending or why_ended(request, generation.ids):
+        return generation
+    n_most = min(len(generation.ids) + n_pending, *_lengths(request))
+    append_token(int(generation.logits[-1].argmax()), len(generation.ids) - 1)
+    ids = text_ids(request)
+    if len(ids) < n_most and not why_ended(request, ids):
+        WRITING.value["ids"] = [*_computed(write_on, request, ids, n_most - len(ids))]
+    return generation_of(request, text_ids(request))
 
 
 def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> Generation | None:

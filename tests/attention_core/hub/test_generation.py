@@ -9,7 +9,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.hub.generation import cache_of, eos_tokens, generate
+from attention_core.hub.generation import cache_of, eos_tokens, generate, write_on
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.outputs import expected, token_text
 from tests.support.tiny_families import BOTH, DECODERS, HYBRID, SIZES, SMALL
@@ -73,6 +73,18 @@ def test_a_text_is_traced_with_what_is_expected_after_each_token(family, pretrai
     assert list(generation.recording.traces[-1].story.query_axis.labels) == list(generation.tokens)
     if cache := cache_of(generation):
         assert cache.has_windows == any(word in family for word in ("window", "gpt-oss"))
+
+
+@pytest.mark.parametrize("family", [*DECODERS, *BOTH, *HYBRID])
+def test_with_its_cache_a_model_writes_what_is_likeliest_after_each_run_of_the_whole_text(family, pretrained):
+    model, source, text = pretrained(family), SOURCE if family in BOTH else {}, [*PROMPT]
+    settings = model.model.generation_config
+    settings.forced_eos_token_id, settings.repetition_penalty, settings.bad_words_ids = 2, 1.5, [[n] for n in range(40)]
+    for _ in range(6):
+        text.append(int(generate(model, text, source).logits[-1].argmax()))
+        if text[-1] in eos_tokens(model):
+            break
+    assert list(write_on(model, PROMPT, 6, source)) == text
 
 
 def test_what_is_kept_is_counted(pretrained):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attention_core.explain.heads import PatchGrid
-from attention_core.hub.generation import generate
+from attention_core.hub.generation import generate, write_on
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, image_token
 from attention_core.hub.pictures import picture_text_inputs
@@ -57,6 +57,7 @@ def test_the_answer_is_written_word_by_word_as_the_library_writes_it_and_no_word
     with torch.inference_mode():
         options = {"max_new_tokens": 3, "do_sample": False, "suppress_tokens": [image_id]}
         expected = pretrained.model.generate(**prepared.inputs, **options)[0].tolist()
+    assert list(write_on(pretrained, ids, 3, prepared.inputs)) == expected
     for _ in range(3):
         text = generate(pretrained, ids, prepared.inputs)
         ids.append(int(text.logits[-1].argmax()))

@@ -296,8 +296,11 @@ def test_a_classifier_of_tokens_says_the_classes_of_each(name, tmp_path):
         expected = model.model(**text_inputs(model, TEXT).inputs).logits[0].softmax(-1)
     assert_close(torch.tensor([[label.probability for label in row] for row in done.token_classes]), expected)
     assert ([label.name for label in done.token_classes[1]], done.classes) == (["bad", "good", "class 2"], ())
-    added = Study(model.model, model.tokenizer).attribute(TEXT, metric=lambda out: out.logit("good, or fine", 3))
-    assert abs(added.residue) < 1e-5
+    study, metric = Study(model.model, model.tokenizer), lambda out: out.logit("good, or fine", 3)
+    assert abs(study.attribute(TEXT, metric=metric).residue) < 1e-5
+    ablated = study.ablate(TEXT, metric=metric)
+    assert ablated.before == pytest.approx(float(metric(study.run(TEXT)[1])))
+    assert ablated.change.abs().min() > 0
 
 
 def test_a_model_without_classes_says_none(models):

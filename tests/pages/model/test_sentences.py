@@ -18,6 +18,7 @@ from pages.model.ablation import in_times
 from pages.model.glance import HeadChoice
 from tests.support.app import data_of, frames, open_question, rerun, set_value, text_of
 from tests.support.tiny_hub import write_encoder, write_reader
+from ui.labels import number
 
 TEXT, SECOND = "The animal was too tired.", "The street was too tired."
 
@@ -208,6 +209,18 @@ def test_a_classifier_of_tokens_says_the_class_of_the_chosen_one_and_of_each(vis
         said = f"*{run.tokens[at].strip()}* {best[at].name} {percent(best[at].probability)}"
         assert (said in text_of(page)) == (best[at].name == rare)
     assert f"{len(names) - names.count(rare)} tokens {max(set(names), key=names.count)}." in text_of(page)
+    ablated = open_question(page, "without")
+    pretrained, prepared, _ = computed("tagger", page)
+    first, second = sorted((0, 1), key=lambda number: -run.token_classes[2][number].probability)
+    effects = Study(pretrained.model).ablate(
+        dict(prepared.inputs), metric=lambda out: out.logit(first, 2) - out.logit(second, 2)
+    )
+    lead, (layer, head) = number(effects.before), divmod(int(effects.change.abs().argmax()), effects.values.shape[1])
+    said = f"Of {run.tokens[2].strip()}, the logit of {best[2].name} leads that of {('O', 'name')[second]} by {lead}."
+    without = f"Without **head {layer}.{head}** alone: **{number(float(effects.values[layer, head]))}**."
+    assert f"{said} {without}" in text_of(ablated).replace("`", "")
+    page = visit("model", model="tagger", text_encoder="[SEP] [CLS]")
+    assert "All its tokens are marks." in text_of(page)
 
 
 def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_probable(reader):
