@@ -22,13 +22,14 @@ from ui.scene import scene_choice
 from ui.try_this import TryThis, is_guessing
 
 GUESSED_SCORES = ("dot", "cosine", "L2 distance")
+HERO_SCORES = ("dot", "scaled dot", "cosine", "L2 distance", "additive")
 REWARDS = {
     "dot": "angle and lengths",
-    "scaled dot": "the same, ÷ √d",
+    "scaled dot": "dot, divided by √d",
     "cosine": "angle alone",
     "L2 distance": "nearness alone",
     "general": "a trained matrix",
-    "additive": "a trained network",
+    "additive": "learned nearness",
     "concat": "a trained network",
     "location": "not the key at all",
 }
@@ -38,10 +39,10 @@ REWARDS = {
 def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_hero: bool) -> None:
     """Draw the arrows and the scene of each score. Call it last, see VectorPlane.draw.
 
-    In the hero, which a guess may cover, stand those that a guess is about, and the chosen one.
+    In the hero, which a guess may cover, stand HERO_SCORES, and the chosen one.
     """
     if is_hero:
-        traces = {name: trace for name, trace in traces.items() if name in (*GUESSED_SCORES, controls.SCORE.value)}
+        traces = {name: traces[name] for name in dict.fromkeys((*HERO_SCORES, controls.SCORE.value))}
     query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
     titles = [*map(controls.score_title, names)]
     labels = [f"k{key + 1}" for key in range(len(keys))]
@@ -134,7 +135,7 @@ def score_that_changes() -> tuple[int, str]:
     (name,) = changed
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
     sentence = f"**{controls.score_title(name).capitalize()}**: q's tip is now nearest to {new}, not {old}."
-    return GUESSED_SCORES.index(name), f"{sentence} Dot products only double, angles stay."
+    return GUESSED_SCORES.index(name), f"{sentence} Dot products double, angles stay."
 
 
 def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, measures.FavouriteKey]:
@@ -144,7 +145,7 @@ def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, m
 
 DOUBLE_QUERY = TryThis(
     "make q twice as long",
-    "q becomes twice as long and keeps its direction. Which score then prefers another key?",
+    "q becomes twice as long and keeps its direction. Which of these then prefers another key?",
     [*map(controls.score_title, GUESSED_SCORES)],
     double_query,
     score_that_changes,

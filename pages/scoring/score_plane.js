@@ -1,9 +1,8 @@
-// What each score makes of a query and its keys: its scores and weights are a row of the scene beside the plane. On the first
-// screen a row has its field as a picture, and nothing is mixed. A handle turns the query, as a matrix W_Q would.
+// What each score makes of a query and its keys: its scores and weights are a row of the table beside the plane, which has the
+// field of the chosen one. Nothing is mixed. A handle turns the query, as a matrix W_Q would.
 import { arrowOf, asPercent, boxOf, clamp, dragged, make, minus, pointIn, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
-import { ArrowPlane, PicturedLayout, PlaneScene } from "../../ui/components/plane_scene.js";
+import { ArrowPlane, PlaneScene } from "../../ui/components/plane_scene.js";
 import { CENTRE, HALF_WIDTH, SIDE, twoDecimals } from "../../ui/components/vector_plane.js";
-import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { geometry, scoreOf } from "./score_formulas.js";
 
 const UNDECIDED = 0.01;  // weights that differ by less count as equal
@@ -14,23 +13,6 @@ const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDEC
 const TURN_STEP = 5, HALF_TURN = 180, HANDLE = 13, HANDLE_ROOM = 62, RING = 204, ARC = 0.3;  // degrees; pixels of the handle's radius, from the query's tip, of the largest ring; radians
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
 const RIVALS = ["dot", "cosine", "squared distance"];  // which the sentence compares
-const DOT = 0.033, BEST_DOT = 0.066, FIELDS = 318;  // of a small field's side a key's radius, and the best one's; pixels of all fields together
-
-// A score's field and its cells, below the names of the keys: the plane has all that columns would have.
-class FieldsLayout extends PicturedLayout {
-  get hasVectors() { return false; }
-  get hasColumns() { return false; }
-  get picture() { return this.isNarrow ? 46 : Math.round((FIELDS / this.labels.length) * this.scale / 0.75); }
-
-  wordsBelow(labels) {
-    const head = (this.below = Math.round(1.5 * this.size));
-    const places = super.wordsBelow(labels);
-    this.words = this.words.map((_, key) => ({ ...this.rowCell(0, key), y: 0, h: head - 4 }));
-    return places;
-  }
-
-  get cellSize() { return this.isNarrow ? 16 : Math.max(1.25 * this.smallest, 24 * this.scale); }
-}
 
 class TurnedPlane extends ArrowPlane {
   adopt(data, tell) {
@@ -106,11 +88,10 @@ class TurnedPlane extends ArrowPlane {
 
 class ScorePlane extends PlaneScene {
   get Plane() { return TurnedPlane; }
-  get isPictured() { return Boolean(this.data.glosses) && !this.given.bare; }
-  get Pictured() { return FieldsLayout; }
+  get isHero() { return Boolean(this.data.glosses) && !this.given.bare; }
   // On the first screen one score plays; those beside it are seen as the key grows.
-  get tour() { return this.isPictured ? super.tour.slice(0, 1) : super.tour; }
-  hasStep(name) { return super.hasStep(name) && !(this.isPictured && ["asks", "takes"].includes(name)); }
+  get tour() { return this.isHero ? super.tour.slice(0, 1) : super.tour; }
+  hasStep(name) { return super.hasStep(name) && (this.given.bare || !["asks", "takes"].includes(name)); }
   hasContrast() { return false; }
 
   // On arrival one key is short; once all scores have been shown it grows, and what came of that is seen at rest.
@@ -178,56 +159,19 @@ class ScorePlane extends PlaneScene {
     return [this.given.bare ? null : this.scoreOf(name), `${name} ${this.plane.query}`];
   }
 
-  // The weight that the sentence is about has what it was before it.
-  writeCell(node, row, key) {
-    super.writeCell(node, row, key);
-    const was = this.isPictured && !this.layout?.isNarrow && this.isChangedCell(row, key) && this.grownKey() === key && this.isOver();
-    set(node, { "data-before": was ? `${this.percentsOf(this.base[row])[key]} →` : "" });
-    if (!this.isPictured || row !== this.row || this.state.progress.divide > 0.5) return;
-    const { progress } = this.state;  // before there are weights, its score
-    node.textContent = twoDecimals(this.data.scores[row][key]);
-    Object.assign(node.style, { opacity: progress.score(key) * (1 - clamp(2 * progress.divide, 0, 1)) });
-    node.style.setProperty("--share", "0%");
-    node.form = null;
-  }
+  // Of a key that only grew, its weights alone: the sentence is about them.
+  textBefore(row, key) { return !this.isHero || ![key, -1].includes(this.grownKey()) ? "" : super.textBefore(row, key); }
 
-  isBest(row, key) { return this.isPictured && winner(this.data.weights[row]) === key; }
+  isBest(row, key) { return this.isHero && winner(this.data.weights[row]) === key; }
 
-  // A score's field, with the query and its keys, the one with the largest weight as a large dot.
-  drawRowPicture({ pen, tones }, { x, y, w, h }, row) {
-    const name = this.data.queries[row], score = this.scoreOf(name), { plane: { arrows: [, ...keys], extent }, state: { progress } } = this, query = this.plane.query;
-    if (!score) return;
-    const placeOf = ([right, up]) => [x + w * (0.5 + right / (2 * HALF_WIDTH * extent)), y + h * (0.5 - up / (2 * HALF_WIDTH * extent))], told = this.shownOf(row), best = winner(row === this.row ? this.weights : this.data.weights[row]);
-    pen.globalAlpha = (tones.isDark ? 0.7 : 1) * (row === this.row ? progress.allScores : told);
-    pen.drawImage(this.smallField(row, score, `${name} ${query}`), x, y, w, h);
-    Object.assign(pen, { globalAlpha: 0.35, strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(x, y, w, h);
-    Object.assign(pen, { globalAlpha: 1, strokeStyle: tones.query, lineWidth: 2 }).beginPath();
-    pen.moveTo(x + w / 2, y + h / 2);
-    pen.lineTo(...placeOf(query));
-    pen.stroke();
-    keys.forEach((key, at) => {
-      const isBest = told > 0.5 && at === best;
-      Object.assign(pen, { fillStyle: ROLE_COLOURS.key }).beginPath();
-      pen.arc(...placeOf(key), w * (isBest ? BEST_DOT : DOT), 0, 7);
-      pen.fill();
-    });
-  }
-
-  // An experiment needs its room for more rows.
   build() {
     super.build();
     this.note.hidden = !this.data.glosses && !this.given.bare;
-    this.root.classList.toggle("fields", this.isPictured);
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "The bluer a place, the higher a key would score there. Drag the handle: a matrix turns the query." : "";
+    const note = this.field()[0] && this.state.progress.allScores > 0 ? "Bluer: a key would score higher there. Drag the handle: a matrix turns the query." : "";
     return `${note} ${super.legend()}`;
-  }
-
-  writeGrip(node, ...about) {
-    super.writeGrip(node, ...about);
-    if (this.isPictured) node.hidden = true;
   }
 
   describe(arrow) {
@@ -239,7 +183,7 @@ class ScorePlane extends PlaneScene {
   captionOf(step) {
     const { data, row } = this, name = data.queries[row];
     if (step === "asks") return "**q** asks **every key** how well it fits.";
-    if (step === "softmax" && this.isPictured && this.state.progress.divide > 0.5) return this.captionOfRest();
+    if (step === "softmax" && this.isHero && this.state.progress.divide > 0.5) return this.captionOfRest();
     if (step !== "scores") return super.captionOf(step);
     const heading = `Each key gets a **score** by ${name}, ${data.formulas[row]}.`;
     return name === "dot" && !this.given.bare ? `${heading} ${this.equation()}` : heading;

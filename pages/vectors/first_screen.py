@@ -180,9 +180,7 @@ def changed_weights() -> tuple[int, str]:
         for numbers in (AttentionTrace.weights, AttentionTrace.scores)
     )
     option = COUNTS.index(str(n_weights)) if str(n_weights) in COUNTS else -1
-    n_pairs = after.n_queries * after.n_keys
-    sentence = f"**{n_weights}**, though only {n_scores} of {n_pairs} scores changed"
-    return option, f"{sentence}: softmax divides each row by its own sum."
+    return option, f"**{n_weights}**, from {n_scores} new scores: softmax divides each row by its sum, so one changes all three."
 
 
 MOVE_INPUT = TryThis(

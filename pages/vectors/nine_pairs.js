@@ -1,13 +1,11 @@
 // Three vectors and the weights of their nine pairs: what arrows make of them where a dot product makes the scores.
 import { asPercent, clamp, make, set, shownBy } from "../../attention_core/attention/view/prelude.js";
-import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
-import { mixtureOf } from "../../attention_core/attention/view/scene.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
 const ROOMY = 3, RIM = 14;  // rows and columns of cells in which pairs have room; pixels around both arrows together
-const SMALLEST_NOTED = 0.02;  // change of a weight that the sentence is about
+const SMALLEST_CHANGE = 1e-9;  // of a score
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
 const TURNS = [["query: x", false], ["query: x, turned", true]];
@@ -15,32 +13,20 @@ const dot = (a, b) => a.reduce((sum, value, at) => sum + value * b[at], 0);
 const degreesBetween = (a, b) => Math.round((Math.acos(clamp(dot(a, b) / (Math.hypot(...a) * Math.hypot(...b) || 1), -1, 1)) * 180) / Math.PI);
 
 class NinePairs extends PlaneScene {
-  get isPictured() { return true; }
-
-  // Before the weights of a row its query, behind them what it mixes with them.
-  drawRowPicture(drawing, place, row) {
-    const { layout: { ends, smallest, scale }, tones } = drawing, { queries, values } = this.data.numbers, { progress } = this.state, radius = place.h / 2 - 1, end = this.data.isSoft && ends[row];
-    const drawVector = (middle, vector, colour, alpha) => {
-      drawing.drawDial(middle, radius, progress.open);
-      drawing.drawArrow(middle, vector, radius, alpha, colour, 1.4);
-    };
-    const nameColumn = (name, { x }) => row === 0 && drawing.write(name, Math.min(x, drawing.width - drawing.lengthOf(name, 15 * scale) / 2), place.y - 0.8 * smallest, { align: "center", size: 15 * scale, alpha: 0.8 * progress.open });
-    drawVector(middleOf(place), queries[row], tones.query, progress.open);
-    nameColumn("queries", middleOf(place));
-    if (this.hasPairs) this.drawPairs(drawing, row);
-    if (!end) return;
-    const isNow = row === this.row, context = mixtureOf(values, isNow ? this.weights : this.data.weights[row]);
-    drawVector(end, context, tones.context, isNow ? progress.blend : this.shownOf(row));
-    nameColumn("contexts", end);
+  get hasAngles() {
+    const { data: { queries, keys }, now } = this;
+    return Math.max(queries.length, keys.length) <= ROOMY && now?.queries[0].length === 2;
   }
 
   // Whether a cell has room for its query and key, and for their score.
   get hasPairs() {
-    const { data: { queries, keys, isSoft }, now, layout } = this;
-    return isSoft && Math.max(queries.length, keys.length) <= ROOMY && now.queries[0].length === 2 && !layout?.isNarrow;
+    const { data: { isSoft }, layout } = this;
+    return isSoft && this.hasAngles && !layout?.isNarrow;
   }
 
-  // In each cell of a row its query and its key from one point, all in one scale: the nearer they point, the more weight.
+  // In each cell its query and its key from one point, all in one scale: the nearer they point, the more weight.
+  drawRow(drawing) { if (this.hasPairs) this.data.queries.forEach((_, row) => this.drawPairs(drawing, row)); }
+
   drawPairs(drawing, row) {
     const { layout, tones } = drawing, { queries, keys } = this.data.numbers, { open } = this.state.progress;
     const rangeOf = (query, key, axis) => [Math.min(0, query[axis], key[axis]), Math.max(0, query[axis], key[axis])];
@@ -53,14 +39,23 @@ class NinePairs extends PlaneScene {
     });
   }
 
+  get numbersShare() { return this.hasPairs ? 0.5 : 1; }
+
   pairWidth(row, key) {
     const { w, h } = this.layout.rowCell(row, key);
     return Math.min(1.6 * h, w / 2);
   }
 
   legend() {
-    const isScored = this.given.factor !== null && this.hasPairs;
-    return `Blue: query. Yellow: keys. Green: values. Orange: context, the pink steps added up. ${isScored ? `Small: score, ${this.product}. ` : ""}${super.legend()}`;
+    const isScored = this.given.factor !== null && this.hasPairs, lengths = isScored && this.legendOfLengths();
+    return `Blue: query. Yellow: keys, as thick as their weight. Orange: context, the pink steps added up. ${isScored ? `A score is ${this.product}. ` : ""}${lengths || ""}${super.legend()}`;
+  }
+
+  // Where every input is compared with itself, at 0°, only the lengths differ.
+  legendOfLengths() {
+    const { data: { queries, keys, weights, isEdited }, now, given } = this, own = weights.map((row, at) => row[at]), lengths = now.keys.map((key) => Math.hypot(...key)), at = own.indexOf(Math.max(...own));
+    if (isEdited || given.isTurned !== false || String(queries) !== String(keys) || lengths[at] < Math.max(...lengths)) return "";
+    return `Length counts, too: ${keys[at]}, the longest, takes ${this.percentsOf(weights[at])[at]} from itself. `;
   }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.
@@ -127,7 +122,7 @@ class NinePairs extends PlaneScene {
       return `**W_Q** makes the query (blue) of ${name}, **W_K** the keys (yellow): the query **asks every key**.`;
     }
     if (step === "scores") {
-      return `Each key gets a **score**: ${this.scoreInWords(name)}; below 0 it hangs.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
+      return `Each key gets a **score**: ${this.scoreInWords(name)}.${data.isSoft ? "" : " Without a softmax scores are the weights."}`;
     }
     return super.captionOf(step);
   }
@@ -154,19 +149,39 @@ class NinePairs extends PlaneScene {
 
   get headingOfBars() { return this.data.isSoft && this.state?.progress.divide > 0.5 ? `${this.data.queries[this.row]} takes` : ""; }
 
-  // Of two other keys, the one that the query takes most from and the one that it takes least from, and where they point.
+  // Of the keys that the query takes most and least from, at which angles.
   captionOfAngles(name) {
-    const { row, weights, now, data: { queries, keys, isEdited } } = this, percents = this.percentsOf(weights), isSame = String(queries) === String(keys);
-    const others = [...keys.keys()].filter((key) => weights[key] > 0 && !(isSame && key === row)).sort((a, b) => weights[b] - weights[a]);
+    const { row, weights, now, data: { queries, keys, isEdited } } = this, percents = this.percentsOf(weights), isSame = !this.given.isTurned && String(queries) === String(keys);
+    const order = [...keys.keys()].filter((key) => weights[key] > 0).sort((a, b) => weights[b] - weights[a]), others = order.filter((key) => !(isSame && key === row));
     if (isEdited || this.given.factor === null || others.length < 2 || now.queries[row].length !== 2) return null;
-    const [near, far] = [others[0], others.at(-1)], [nearby, away] = [near, far].map((key) => degreesBetween(now.queries[row], now.keys[key]));
-    return `${this.given.isTurned ? `Turned by W_Q, **${name}**` : `**${name}**`} takes ${isSame && weights[row] > weights[near] ? `**${percents[row]}** from itself, ` : ""}**${percents[near]}** from ${keys[near]}, ${nearby}° away, ${nearby < away ? "but only" : "and"} **${percents[far]}** from ${keys[far]}, ${away}° away.`;
+    const degreesTo = (key) => degreesBetween(now.queries[row], now.keys[key]), isByAngle = order.every((key, rank) => !rank || degreesTo(order[rank - 1]) <= degreesTo(key));
+    const shares = others.filter((_, rank) => rank === 0 || rank === others.length - 1).map((key) => `**${percents[key]}** from ${keys[key]} at ${degreesTo(key)}°`);
+    if (isSame && order[0] === row) shares.unshift(`**${percents[row]}** from itself`);
+    const subject = this.given.isTurned ? `**${name}**, turned by W_Q,` : `**${name}**`;
+    return `${isByAngle ? `The smaller the angle, the more ${subject} takes:` : `Angles are not all, lengths count: ${subject} takes`} ${shares.join(", ")}.`;
+  }
+
+  // The scores before an arrow was moved; null where none was, or Python computes them.
+  get scoresBefore() {
+    const isKnown = this.moved().length && this.given.factor !== null && this.hasPairs;
+    return isKnown ? this.computed(this.from).scores : null;
+  }
+
+  isRescored(row, key, before = this.scoresBefore) {
+    return Boolean(before) && this.data.scores[row][key] !== null && Math.abs(before[row][key] - this.data.scores[row][key]) > SMALLEST_CHANGE;
+  }
+
+  draw() {
+    super.draw();
+    const { now, row, plane, state } = this;
+    if (this.layout && state) plane.showAngles(this.hasAngles && now.queries[row], now.keys, state.progress.ask);
   }
 
   writeCell(node, row, key) {
     super.writeCell(node, row, key);
-    const { hasPairs, data: { scores } } = this, score = scores[row][key];
-    set(node, { "data-score": hasPairs && score !== null ? twoDecimals(score) : "" });
+    const { hasPairs, data: { scores } } = this, score = scores[row][key], isNew = this.isRescored(row, key), hasScore = hasPairs && score !== null && !this.isUnweighed(row);
+    set(node, { "data-score": hasScore ? `score ${isNew ? `${twoDecimals(this.scoresBefore[row][key])} → ` : ""}${twoDecimals(score)}` : "" });
+    node.classList.toggle("rescored", isNew);
     node.style.setProperty("--pair", hasPairs ? `${this.pairWidth(row, key)}px` : "0px");
   }
 
@@ -174,18 +189,14 @@ class NinePairs extends PlaneScene {
     if (this.isOwnRow(this.row)) return this.captionOfOwnRow();
     const { data, weights, base } = this, name = data.queries[this.row], moved = this.moved(), { names } = this.given, movedNames = moved.map((arrow) => names[arrow]);
     const rowOf = (arrow, side) => this.positionsOf(arrow).find(([axis]) => axis === side)?.[1];
-    const [queries, keys] = ["queries", "keys"].map((side) => moved.map((arrow) => rowOf(arrow, side)));
+    const queries = moved.map((arrow) => rowOf(arrow, "queries"));
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
     if (even !== undefined) return `**${data.queries[even]}** asks for nothing, and takes ${data.keys.length === 3 ? "a third" : asPercent(1 / data.keys.length)} from each.`;
     const { nChanged } = this, n = data.queries.length * data.keys.length;
     if (!nChanged) return this.captionOfAngles(name) ?? `${name}'s **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
-    let best = null;
-    data.weights.forEach((other, i) => other.forEach((weight, j) => {
-      const by = Math.abs(weight - base[i][j]), isElsewhere = data.queries[i] !== data.keys[j] && !queries.includes(i) && !keys.includes(j);
-      if (isElsewhere && by > (best?.by ?? SMALLEST_NOTED)) best = { by, i, j };
-    }));
-    const told = best ? ` Yet ${data.queries[best.i]} now takes **${this.percentsOf(data.weights[best.i])[best.j]}** from ${data.keys[best.j]}, not ${this.percentsOf(base[best.i])[best.j]}.` : "";
-    return `Only ${movedNames.join(" and ")} moved.${told} **${nChanged} of ${n} weights changed**.`;
+    const before = this.scoresBefore, nScores = before ? data.scores.flatMap((scores, i) => scores.filter((_, j) => this.isRescored(i, j, before))).length : 0;
+    const scores = nScores ? ` **${nScores} of ${n}** scores changed (blue), ${nScores < nChanged ? "but" : "and"}` : "";
+    return `Only ${movedNames.join(" and ")} moved.${scores} **${nChanged} of ${n} weights changed**.`;
   }
 }
 

@@ -1,23 +1,23 @@
 // Arrows in a plane, and beside them their keys as a scene: scores, weights and values of one row at a time, whose context is
 // an arrow, too. Below stand the weights of all rows; another row is a click away. What arrows that are dragged make of scores
 // says `computed`; what it has not, null, comes from Python. `scene` in the data is what scene.js reads.
-import { arrayOf, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { arrayOf, boxOf, channelsOf, clamp, create, make, pixelOf, putPixels, set, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
-import { HIGHEST, LOWEST, middleOf, mix, percentsOfRow, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
+import { HIGHEST, LOWEST, mix, percentsOfRow, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/view/scene.js";
-import { HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
+import { CENTRE, HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
 const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
-const NAME_ROOM = 34;  // pixels from the middle of the context's name to the edge
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
 const BOLDEST = 10;  // pixels by which the arrow of a key with all weight is thicker
 const RING = 7;  // pixels of the radius where an arrow ended before
-const DIAL = 98, DIAL_ABOVE_MANY = 78, DIAL_LEAST = 15;  // pixels of a dial's side, above many rows, and of its radius on a phone
-const ROW_PICTURES = 190, LARGEST_PICTURE = 62, SMALL_FIELD = 40;  // pixels of all rows' pictures, and of one; cells of a small field's side
+const ROW_GAP = 6, LEAST_ROW = 34, PHONE_ROW = 52, ROOMY_ROW = 60, BEFORE = 2.45;  // pixels between rows of a table, and of the lowest one, and of one that has two lines; letters' sizes of a weight before
+const ARC = 50, ARC_STEP = 42, ARC_NAME = 16;  // pixels from 0 to the arc of the widest angle, between arcs, from an arc to its degrees
 const HALL = 1.2;  // times as large letters as in other scenes
 const SETTLES = 0.16, SETTLED = 0.01;  // of the way that a projected arrow goes in a frame; what is left of it in the end
+const SMALLEST_ANGLE = 0.01;  // radians of an arc
 const copyOf = (arrows) => arrows.map((arrow) => [...arrow]);
 
 // Numbers with the largest of them as 1 or -1.
@@ -40,7 +40,7 @@ const roundUp = (largest) => {
 };
 
 // A score as a picture of the plane up to `top`, the darker the higher a key would score there.
-const pictureOfField = (score, top, size) => {
+const pictureOfField = (score, top, size = FIELD) => {
   const placeOf = (cell) => top * ((2 * cell + 1) / size - 1), scores = arrayOf(Float64Array, size * size, (at) => score([placeOf(at % size), -placeOf(Math.floor(at / size))]));
   const low = scores.reduce((a, b) => Math.min(a, b)), span = scores.reduce((a, b) => Math.max(a, b)) - low || 1;
   const picture = create("canvas", { width: size, height: size }), colour = channelsOf(ROLE_COLOURS.scores);
@@ -76,6 +76,23 @@ export class ArrowPlane extends Plane {
     this.ways = make(this.svg, "svg:path", "way");
     this.parts = make(this.svg, "svg:path", "share");
     this.turns = make(this.svg, "svg:path", "way");
+    this.arcs = [];
+  }
+
+  // Between the query and each key an arc with its degrees, the widest angle's nearest to 0.
+  showAngles(query, keys, opacity) {
+    const turnOf = ([x, y]) => Math.atan2(y, x), start = query && turnOf(query), half = 2 * Math.PI;
+    const angles = (opacity > 0 && query ? keys : []).map((key) => ((turnOf(key) - start + 1.5 * half) % half) - half / 2).filter((angle) => Math.abs(angle) > SMALLEST_ANGLE).sort((a, b) => Math.abs(b) - Math.abs(a));
+    while (this.arcs.length < angles.length) this.arcs.push([make(this.svg, "svg:path", "angle"), make(this.svg, "svg:text", "name degrees")]);
+    this.arcs.forEach(([arc, name], at) => {
+      const angle = angles[at], radius = ARC + ARC_STEP * at, pointAt = (turn, r = radius) => [CENTRE + r * Math.cos(turn), CENTRE - r * Math.sin(turn)];
+      for (const node of [arc, name]) Object.assign(node.style, { display: angle === undefined ? "none" : "", opacity });
+      if (angle === undefined) return;
+      const [x, y] = pointAt(start + angle * (at ? 0.5 : 0.66), radius + ARC_NAME);
+      set(arc, { d: `M${pointAt(start)}A${radius} ${radius} 0 0 ${angle > 0 ? 0 : 1} ${pointAt(start + angle)}` });
+      set(name, { x, y });
+      name.textContent = `${Math.round((Math.abs(angle) * 360) / half)}°`;
+    });
   }
 
   makeTip(arrow) {
@@ -110,10 +127,10 @@ export class ArrowPlane extends Plane {
 
   // A name beyond the tip of an arrow, unless another one is there.
   nameAt(node, tip, opacity) {
-    const [x, y] = this.findLabelPoint(node.textContent, this.screen(tip), Math.atan2(-tip[1], tip[0]));
-    set(node, { x: clamp(x, NAME_ROOM, SIDE - NAME_ROOM), y });
-    node.style.opacity = this.labelPoints.every(([a, b]) => Math.hypot(a - x, b - y) > NAME_ROOM) ? opacity : 0;
-    this.labelPoints.push([x, y]);
+    const name = node.textContent, [x, y] = this.findLabelPoint(name, this.screen(tip), Math.atan2(-tip[1], tip[0]));
+    set(node, { x, y });
+    node.style.opacity = this.isApart(name, [x, y]) ? opacity : 0;
+    this.labelPoints.push([x, y, this.halfOf(name)]);
   }
 
   // Keys, then the query, as they are multiplied: on their way from the inputs, or from where they were.
@@ -143,18 +160,18 @@ export class ArrowPlane extends Plane {
     this.field.style.opacity = score ? opacity : 0;
     if (!score || name === this.fieldName) return;
     this.fieldName = name;
-    set(this.field, { href: pictureOfField(score, HALF_WIDTH * this.extent, FIELD).toDataURL() });
+    set(this.field, { href: pictureOfField(score, HALF_WIDTH * this.extent).toDataURL() });
   }
 
   // Values, each as long as its weight makes it, laid tip to tail: they end where the context does.
-  showContext(values, weights, ranks, progress) {
+  showContext(values, weights, progress) {
     if (!this.context) return;
     const isShown = values?.[0]?.length === 2 && progress.box > 0;
     for (const node of [this.parts, this.contextName, ...Object.values(this.context)]) node.style.display = isShown ? "" : "none";
     if (!isShown) return;
     let at = [0, 0], path = `M${this.screen(at)}`;
-    [...weights.keys()].sort((a, b) => ranks[a] - ranks[b]).forEach((key) => {
-      const share = weights[key] * progress.take(ranks[key]);
+    [...weights.keys()].sort((a, b) => weights[b] - weights[a]).forEach((key, rank) => {
+      const share = weights[key] * progress.take(rank);
       at = at.map((value, axis) => value + share * values[key][axis]);
       path += `L${this.screen(at)}`;
     });
@@ -210,53 +227,41 @@ class RowsLayout extends SceneLayout {
   boxMiddle(query) { return this.isNarrow ? super.boxMiddle(query) : { x: (this.left + this.width) / 2, y: this.boxTop + this.box.h / 2 }; }
 }
 
-// In columns a vector of two numbers is an arrow in a dial.
-class DialLayout extends RowsLayout {
-  standInColumns(width, keys) {
-    super.standInColumns(width, keys);
-    const hasManyRows = this.labels.length > MANY_ROWS, side = (this.dial = (hasManyRows ? DIAL_ABOVE_MANY : DIAL) * this.scale);
-    this.strips = this.strips.map((strip) => ({ ...strip, h: side }));
-    Object.assign(this, { box: { w: 1.6 * side, h: side }, boxTop: this.strips[0].y + (hasManyRows ? 1.2 : 1.4) * side });
-    this.below = this.boxTop + side + 12 * this.scale;
+// Where vectors are arrows in the plane: a table as tall as that, a row for each query, below the names of the keys.
+class TableLayout extends RowsLayout {
+  constructor(sizes) {
+    super(sizes);
+    Object.assign(this, { tall: sizes.tall, share: sizes.share });
+    this.queries = this.wordsBelow(this.labels);
+    this.height = this.queries.bottom;
   }
-}
 
-// Between the label of a row and its cells stands a picture, with what it means below the label, and nothing is mixed in a box;
-// on a phone there is none. `hasVectors`: the picture is the row's query, and what it mixes stands behind its cells.
-export class PicturedLayout extends DialLayout {
-  get hasVectors() { return true; }
-  get picture() { return this.isNarrow ? 0 : Math.round(Math.min(LARGEST_PICTURE, ROW_PICTURES / this.labels.length) * this.scale / 0.75 * (this.smallest > 14 ? HALL : 1)); }
-  get hasBox() { return !this.picture; }
-
-  standInColumns(width, keys) {
-    this.scale = clamp(width / 1150, 0.75, 1.4);
-    const end = this.hasVectors ? this.picture + 16 : 0;
-    super.standInColumns(width - end, keys);
-    this.below = this.strips[0].y + this.dial + 1.9 * this.smallest;
-    this.width += end;
-  }
+  get hasColumns() { return false; }
+  get noteSize() { return this.isNarrow ? this.smallest : super.noteSize; }
+  get rowSize() { return this.isNarrow ? Math.max(this.smallest, 15) : Math.max(this.smallest + 2, (this.glosses || this.labels.length > MANY_ROWS ? 18 : 26) * this.scale); }
+  get hasRoom() { return !this.isNarrow && this.rows.h >= ROOMY_ROW; }
+  get cellSize() { return clamp(0.3 * this.rows.h, this.smallest + 1, Math.min(this.isNarrow ? 19 : 48 * this.scale, (this.share * this.rowCell(0, 0).w) / BEFORE)); }
 
   longest(labels, glosses = this.glosses ?? []) {
-    if (this.hasBox) return super.longest(labels, glosses);
     const lengthOf = (texts, size) => Math.max(0, ...texts.map((text) => this.measure(text) * size));
-    return Math.max(lengthOf(labels, 1.06 * this.rowSize), lengthOf(glosses, this.noteSize)) + this.picture + 26;
+    return Math.max(lengthOf(labels, 1.06 * this.rowSize), lengthOf(glosses, this.noteSize)) + 26;
   }
 
   wordsBelow(labels) {
-    if (this.hasBox) return super.wordsBelow(labels);
-    const { glosses = [], noteSize, rowSize: size, picture: high } = this, w = this.isNarrow ? this.longest(labels) : this.left, top = this.below;
-    const line = Math.round(1.25 * size), note = glosses.length && Math.round(1.2 * noteSize), yOf = (row) => top + row * (high + 5);
-    this.rows = { left: w, top: top - 1, h: high - 1 };
-    this.pictures = labels.map((_, row) => ({ x: w - high - 8, y: yOf(row), w: high, h: high }));
-    this.ends = this.hasVectors && !this.isNarrow ? labels.map((_, row) => ({ x: this.width - high / 2 - 2, y: yOf(row) + high / 2 })) : [];
+    const { glosses = [], noteSize, rowSize: size, isNarrow, tall = 0 } = this, n = labels.length, head = Math.round(1.5 * this.size), line = Math.round(1.25 * size), note = glosses.length && Math.round(1.2 * noteSize);
+    const h = Math.max(isNarrow && n <= MANY_ROWS ? PHONE_ROW : LEAST_ROW, (isNarrow ? 0 : (tall - head) / n) - ROW_GAP), w = isNarrow ? this.longest(labels) : this.left;
+    this.rows = { left: w, top: head, h };
+    this.words = this.words.map((_, key) => ({ ...this.rowCell(0, key), y: 0, h: head - 4 }));
+    this.labelBoxes = labels.map((_, row) => ({ x: 1, y: this.rowCell(row, 0).y, w: w - 8, h }));
     this.glossSize = noteSize;
-    const places = labels.map((_, row) => ({ x: 0, y: yOf(row) + (high - line - note) / 2, w: w - high - 12, h: line }));
-    return { size, places, belows: places.map((place) => ({ ...place, y: place.y + line, h: note })), bottom: top + labels.length * (high + 5) };
+    const places = this.labelBoxes.map((box) => ({ ...box, y: box.y + (h - line - note) / 2, h: line }));
+    return { size, places, belows: places.map((place) => ({ ...place, y: place.y + line, h: note })), bottom: head + n * (h + ROW_GAP) };
   }
 
-  get cellSize() { return this.hasBox ? this.queries.size : Math.max(this.smallest, 20 * this.scale); }
-
-  rowCell(row, key) { return { ...super.rowCell(row, key), y: this.rows.top + row * (this.hasBox ? this.rows.h + 4 : this.rows.h + 6) }; }
+  rowCell(row, key) {
+    const { left, top, h } = this.rows, w = (this.width - left) / this.n;
+    return { x: left + key * w + 3, y: top + row * (h + ROW_GAP), w: w - 6, h };
+  }
 }
 
 class RowsDrawing extends SceneDrawing {
@@ -279,26 +284,6 @@ class RowsDrawing extends SceneDrawing {
     return mix(low < 0 ? ROOM_BELOW : LOWEST, HIGHEST, high > low ? (score - low) / (high - low) : 0);
   }
 
-  // A vector of two numbers is an arrow: at a key as long as all others of its length, in the box as long as its weight makes it.
-  drawStrip(rect, numbers, alpha, frame, thickness) {
-    const { layout, tones, state } = this, isKey = ![tones.query, tones.value, tones.context].includes(frame);
-    if (numbers.length !== 2) super.drawStrip(rect, numbers, alpha, frame, thickness);
-    else if (!isKey || !layout.isNarrow) {
-      const radius = (layout.dial ?? 2 * DIAL_LEAST) / 2, middle = middleOf(rect);
-      if (isKey) this.drawDial(middle, radius, alpha);
-      const colour = isKey ? (state.progress.box > 0.5 ? tones.value : ROLE_COLOURS.key) : frame;
-      this.drawArrow(middle, numbers, isKey || frame === tones.query ? radius : rect.h / 2, alpha, colour, isKey ? 1.5 : 1);
-    }
-  }
-
-  drawDial({ x, y }, radius, alpha) {
-    const { pen, tones } = this;
-    Object.assign(pen, { globalAlpha: 0.25 * alpha, strokeStyle: tones.ink, lineWidth: 1 }).beginPath();
-    pen.arc(x, y, radius, 0, 7);
-    pen.stroke();
-    pen.globalAlpha = 1;
-  }
-
   drawArrow({ x, y }, [right, up], radius, alpha, colour, wide = 1) {
     const { pen } = this, long = radius * Math.hypot(right, up), thick = Math.min(wide * clamp(radius / 12, 2, 5), Math.max(0.3 * long, 2)), head = Math.min(3 * thick, 0.7 * long);
     if (alpha <= 0) return;
@@ -317,42 +302,27 @@ class RowsDrawing extends SceneDrawing {
     pen.restore();
   }
 
-  // Where rows have pictures the query stands in its row's.
-  drawBox() { if (this.layout.hasBox !== false) super.drawBox(); }
-
-  askPath(index) {
-    const { layout, state: { row } } = this, picture = layout.pictures?.[row];
-    if (!picture) return super.askPath(index);
-    const [door] = layout.door(index, 0), { x, y } = middleOf(picture);
-    return [{ x, y }, { x, y: y + 0.6 * (door.y - y) }, { x: door.x, y: y + 0.4 * (door.y - y) }, door];
-  }
-
-  // Nothing goes into a box that is not there.
-  isSeen(ofBox) { return this.layout.hasBox !== false || ofBox <= 0; }
-  drawRibbon(index) { if (this.isSeen(this.state.progress.divide)) super.drawRibbon(index); }
-  drawMoving(index) { if (this.isSeen(this.state.progress.box)) super.drawMoving(index); }
-
-  drawContext() {
-    super.drawContext();
-    const { layout, box, state: { progress } } = this;
-    if (layout.dial) this.write("context", box.x + box.w + 12, box.y + box.h / 2, { size: 18 * layout.scale, alpha: 0.85 * progress.blend * progress.open, hides: true });
-  }
-
-  // The query stays beside the key that it is compared with; the shorter of them lies on top.
-  drawKey(index) {
-    const { layout, tones, state: { query, keys, hidden, progress } } = this, isKeyOnTop = Math.hypot(...keys[index]) < Math.hypot(...query);
-    const drawQuery = () => this.drawArrow(middleOf(layout.strips[index]), query, layout.dial / 2, progress.open * progress.score(index) * (1 - progress.box), tones.query);
-    const isBeside = layout.dial && !hidden[index];
-    if (isBeside && isKeyOnTop) drawQuery();
-    super.drawKey(index);
-    if (isBeside && !isKeyOnTop) drawQuery();
+  // The names of rows are what one presses; the present one is filled.
+  drawLabelBoxes({ row: present }) {
+    const { pen, tones, layout } = this;
+    layout.labelBoxes.forEach(({ x, y, w, h }, row) => {
+      Object.assign(pen, { fillStyle: tones.query, strokeStyle: tones.query, lineWidth: 1.5 }).beginPath();
+      pen.roundRect(x, y, w, h, 8);
+      if (row === present) pen.fill();
+      else pen.stroke();
+    });
   }
 
   draw(state) {
-    if (this.layout.hasColumns) super.draw(state);
-    this.layout.pictures?.forEach((place, row) => this.drawRowPicture(this, place, row));
-    if (!this.layout.hasColumns) return;
-    const { layout, tones, pen } = this, { progress } = state, alpha = progress.open * progress.score(0) * (1 - progress.grow);
+    const { layout, pen, tones } = this, { progress } = state;
+    if (!layout.hasColumns) {
+      this.state = state;
+      this.drawLabelBoxes(state);
+      this.drawRow?.(this);
+      return;
+    }
+    super.draw(state);
+    const alpha = progress.open * progress.score(0) * (1 - progress.grow);
     if (layout.isNarrow) {
       this.names.forEach((name, key) => { const { x, y, w } = layout.rowCell(0, key); this.write(name, x + w / 2, y - 12, { align: "center", size: 14, alpha: 0.85 }); });
     } else if (alpha > 0) {
@@ -414,7 +384,14 @@ export class PlaneScene extends SceneView {
   stripNote() { return isFlat(this.now) ? "" : super.stripNote(); }
 
   // What marks in the plane and in the cells mean, once they are there.
-  legend() { return this.isDragged && this.nChanged ? "A tick in a weight: what it was before." : ""; }
+  legend() { return this.isDragged && this.nChanged && !this.layout?.hasRoom ? "A tick in a weight: what it was before." : ""; }
+
+  // The weight that a cell had, where it is to be told.
+  textBefore(row, key) {
+    if (!this.layout.hasRoom || !this.isDragged || !this.isChangedCell(row, key) || !this.isOver()) return "";
+    const [was, is] = [this.base[row], this.data.weights[row]].map((weights) => this.percentsOf(weights)[key]);
+    return was === is ? "" : `${was} →`;
+  }
 
   // There is no other picture before it.
   progressAt(time) { return { ...super.progressAt(time), open: 1 }; }
@@ -525,22 +502,15 @@ export class PlaneScene extends SceneView {
   }
 
   newLayout(sizes) {
-    const Layout = !isFlat(this.now) ? RowsLayout : this.isPictured ? this.Pictured : DialLayout;
-    return new Layout({ ...sizes, least: HALL * sizes.least, glosses: this.data.glosses });
+    const Layout = isFlat(this.now) ? TableLayout : RowsLayout;
+    return new Layout({ ...sizes, least: HALL * sizes.least, glosses: this.data.glosses, tall: boxOf(this.plane.svg).height, share: this.numbersShare });
   }
 
-  // Whether each row has a picture, and the layout with it.
-  get isPictured() { return false; }
-  get Pictured() { return PicturedLayout; }
+  // The share of a cell's width that its numbers have.
+  get numbersShare() { return 1; }
 
-  drawRowPicture() {}
-
-  // The plane with a row's field, as small as it is needed, which is kept.
-  smallField(row, score, name) {
-    this.fields ??= [];
-    if (this.fields[row]?.name !== name) this.fields[row] = { name, picture: pictureOfField(score, HALF_WIDTH * this.plane.extent, SMALL_FIELD) };
-    return this.fields[row].picture;
-  }
+  // What a page draws into the cells.
+  drawRow() {}
 
   get laterPace() { return 5; }
 
@@ -604,32 +574,43 @@ export class PlaneScene extends SceneView {
 
   draw() {
     if (!this.layout || !this.root.isConnected) return;
-    Object.assign(this.drawing, { names: this.data.keys, formula: this.headingOfBars, drawRowPicture: this.drawRowPicture.bind(this) });
+    Object.assign(this.drawing, { names: this.data.keys, formula: this.headingOfBars, drawRow: this.drawRow.bind(this) });
     super.draw();
     this.cells.forEach((cells, row) => cells.forEach((node, key) => this.writeCell(node, row, key)));
+    this.glosses.forEach((node, row) => node.classList.toggle("now", row === this.row));
     const { plane, state: { progress } } = this;
     plane.labelPoints.length = plane.arrows.length;
     const isWeighed = this.data.isSoft && this.shownOf(this.row) > 0.5;
     plane.showWeights(isWeighed ? this.weights : [], isWeighed ? this.percentsOf(this.weights) : []);
     plane.showProjected(this.projected(), progress);
-    plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, this.drawing.ranks, progress);
+    plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, progress);
     const [score, name] = this.field();
     plane.showField(score, name, (this.tones.isDark ? 0.6 : 1) * progress.allScores);
     if (isFlat(this.now)) this.note.textContent = this.legend();
   }
 
+  // Whether a cell has its score, for want of weights as yet.
+  isUnweighed(row) { return !this.layout.hasColumns && row === this.row && this.data.isSoft && this.state.progress.divide <= 0.5; }
+
   writeCell(node, row, key) {
-    const { data, base } = this, isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
-    const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
+    const { data, base } = this, isUnweighed = this.isUnweighed(row), isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
+    const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft && !isUnweighed ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
     const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
-    const form = [text, weight, before, isNow, isChanged, isLit, this.isBest(row, key), this.shownOf(row)].join();
+    set(node, { "data-before": this.textBefore(row, key) });
+    const form = [text, weight, before, isNow, isChanged, isLit, this.isBest(row, key), this.shownOf(row), this.layout.hasRoom].join();
+    node.style.opacity = isUnweighed ? this.state.progress.score(key) * (1 - clamp(2 * this.state.progress.divide, 0, 1)) : this.shownOf(row);
     if (node.form === form) return;
     node.form = form;
     node.textContent = text;
     node.className = ["cell", isNow && "now", this.isBest(row, key) && "best", isLit && "lit", isMasked && "masked"].filter(Boolean).join(" ");
-    node.style.opacity = this.shownOf(row);
-    node.style.setProperty("--share", data.isSoft ? `${(100 * weight).toFixed(1)}%` : "0%");
-    node.style.setProperty("--before", isChanged ? `${(100 * before).toFixed(1)}%` : "-10px");
+    node.style.setProperty("--share", data.isSoft && !isUnweighed ? `${(100 * weight).toFixed(1)}%` : "0%");
+    node.style.setProperty("--before", isChanged && !this.layout.hasRoom ? `${(100 * before).toFixed(1)}%` : "-10px");
+  }
+
+  // In a table a weight is changed by its key's name alone.
+  writeGrip(node, ...about) {
+    super.writeGrip(node, ...about);
+    if (!this.layout.hasColumns) node.hidden = true;
   }
 
   // Whether a cell is to stand out in its row.

@@ -10,8 +10,8 @@ export const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
 const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause, in milliseconds, lies between two
 const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
 const FLOOR = -0.55, FLOOR_ROOM = 34; // in extents, to which the plane always reaches down, and the pixels below it
-const LABEL_ROOM = 20, TICK_ROOM = 16, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to another one, to a number, to an arrow, to the edge
-const LETTER = 4.6; // pixels, half as wide as a letter of a name
+const TICK_ROOM = 16, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to a number, to an arrow, to the edge
+const LETTER = 4.6, NAME_SIZE = 17; // pixels, half as wide as a letter of a name of this size
 const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2]; // of a name around its tip, radians
 const MEASURE_PAUSE = 250; // milliseconds: asking where the plane lies forces a layout
 
@@ -22,7 +22,7 @@ export class Plane {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
     this.announcement = makeHeard(root);
     this.requestDraw = onceAFrame(() => this.draw());
-    this.labelPoints = [];
+    Object.assign(this, { labelPoints: [], large: 1 });
     this.revision = this.dragging = null;
     this.sequence = this.answered = 0;
     this.sentAt = -Infinity;
@@ -151,6 +151,7 @@ export class Plane {
 
   draw() {
     this.labelPoints = [];
+    if (this.dragging === null) this.large = (this.labels[0] && parseFloat(getComputedStyle(this.labels[0]).fontSize) / NAME_SIZE) || 1;
     this.arrows.forEach((arrow, index) => this.drawArrow(index, arrow));
     this.follow();
     this.arrows.forEach(([x, y], arrow) => {
@@ -162,8 +163,8 @@ export class Plane {
   // A shaft, and a triangle with its tip at (x, y) as its head; a disc for an arrow of length 0.
   drawArrow(arrow, [x, y]) {
     this.shafts[arrow].line.classList.toggle("active", this.isActive(arrow));
-    const { tip, outward } = this.shape(this.shafts[arrow], [x, y]), [labelX, labelY] = this.findLabelPoint(this.labels[arrow].textContent, tip, outward);
-    this.labelPoints.push([labelX, labelY]);
+    const { tip, outward } = this.shape(this.shafts[arrow], [x, y]), name = this.labels[arrow].textContent, [labelX, labelY] = this.findLabelPoint(name, tip, outward);
+    this.labelPoints.push([labelX, labelY, this.halfOf(name)]);
     set(this.labels[arrow], { x: labelX, y: labelY });
   }
 
@@ -180,14 +181,19 @@ export class Plane {
     return { tip: [tipX, tipY], outward: Math.atan2(uy, ux) };
   }
 
+  halfOf(name) { return LETTER * this.large * name.length; }
+
+  // Whether a name at a point lies on no other one.
+  isApart(name, [x, y]) { return this.labelPoints.every(([a, b, half]) => Math.abs(a - x) >= half + this.halfOf(name) || Math.abs(b - y) >= NAME_SIZE * this.large); }
+
   // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
   findLabelPoint(name, [tipX, tipY], outward) {
-    const height = 17, width = height + 4 * Math.max(name.length - 2, 0), edge = Math.max(EDGE_ROOM, LETTER * name.length);
+    const { large } = this, height = NAME_SIZE * large, width = height + 4 * large * Math.max(name.length - 2, 0), edge = Math.max(EDGE_ROOM, this.halfOf(name));
     const points = TURNS.map((turn) => [
       clamp(tipX + width * Math.cos(outward + turn), edge, SIDE - edge),
       clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),
     ]);
-    const isFree = (point) => this.ticks.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= TICK_ROOM) && this.labelPoints.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= LABEL_ROOM) &&
+    const isFree = (point) => this.ticks.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= TICK_ROOM) && this.isApart(name, point) &&
       this.arrows.every((tip) => this.distance(tip, point) >= ARROW_ROOM);
     return points.find(isFree) ?? points[0];
   }

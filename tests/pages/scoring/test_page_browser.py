@@ -39,7 +39,7 @@ def test_two_scores_disagree_until_a_key_is_dragged(plane):
     expect(said(plane)).to_have_text(
         "k₂ only grew longer. Its weight: dot 14% → 95%, cosine still 29%, squared distance 38% → 9%."
     )
-    expect(plane.locator(".cell.best")).to_have_text(["95%", "37%", "59%"])
+    expect(plane.locator(".cell.best")).to_have_text(["95%", "89%", "37%", "59%", "57%"])
     expect(plane.locator("text.name")).to_have_text(["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "q′"])
     expect(plane.locator('.cell[data-before="14% →"]')).to_have_text("95%")
     choose_score(plane, "squared distance")
@@ -198,5 +198,5 @@ def test_what_comes_of_a_guess_is_shown_at_once_beside_what_was_before(plane):
     plane.locator(".st-key-scoring_try_guess").get_by_text("cosine").click()
     expect(said(plane)).to_have_text("By squared distance q takes most from k₂, 75%; by dot, too; by cosine from k₄.")
     expect(plane.get_by_test_id("stAlertContainer").get_by_text("Not so:")).to_be_visible()
-    expect(plane.locator(".note")).to_contain_text("A tick in a weight: what it was before.")
+    expect(plane.locator(".cell.now").nth(1)).to_have_attribute("data-before", "9% →")
     assert plane.locator("path.ghost").get_attribute("d")

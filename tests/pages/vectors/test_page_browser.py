@@ -9,7 +9,7 @@ from tests.support.on_page import NEXT_FRAME, moving_cell, settle
 EDITOR = "[data-testid=stDataFrame]"
 HEADER, ROW = 36, 29
 NINE = re.compile(r"Only .* moved\..* 9 of 9 weights changed\.")
-ANGLES = "x1 takes 54% from itself, 41% from x3, 33° away, but only 5% from x2, 105° away."
+ANGLES = "The smaller the angle, the more x1 takes: 54% from itself, 41% from x3 at 33°, 5% from x2 at 105°."
 
 
 def type_into(page, row, share, letter):
@@ -43,7 +43,8 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     page.locator("canvas.moving").wait_for()
     settle(page)
     expect(page.locator(".say")).to_contain_text(ANGLES)
-    expect(page.locator(".cell").first).to_have_attribute("data-score", "1.77")
+    expect(page.locator(".cell").first).to_have_attribute("data-score", "score 1.77")
+    expect(page.locator("text.degrees")).to_have_text(["105°", "33°"])
     expect(page.locator(".cell").first).not_to_have_css("padding-left", "0px")  # there stand its query and key
     before, context = shares(page), page.locator("path.arrow.sum").get_attribute("d")
     tip.hover()
@@ -131,7 +132,7 @@ def test_another_row_is_chosen_a_key_is_crossed_out_and_all_is_as_computed_again
     page = visit(f"{app_url}/vectors")
     page.get_by_role("button", name="x3: ask from here").click()
     expect(page.locator(".say")).to_have_text(
-        "x3 takes 49% from itself, 36% from x1, 33° away, but only 15% from x2, 72° away."
+        "The smaller the angle, the more x3 takes: 49% from itself, 36% from x1 at 33°, 15% from x2 at 72°."
     )
     expect(page.locator("text.name").first).to_have_text("x1 36%")
     tip = page.locator('.tip[data-place="0"]')
@@ -163,7 +164,9 @@ def test_try_this_leaves_the_weights_in_sight_until_all_nine_have_changed(visit,
     expect(page.locator(".cell.now")).to_have_text(["54%", "5%", "41%"])
     page.locator(".st-key-vectors_try_guess").get_by_text("5", exact=True).click()
     expect(page.locator(".say")).to_have_text(NINE)
-    expect(page.locator(".say")).to_contain_text("Yet x3 now takes 22% from x2, not 15%.")
+    expect(page.locator(".cell.rescored")).to_have_count(5)
+    expect(page.locator(".cell").nth(7)).to_have_attribute("data-before", "15% →")
+    expect(page.locator(".cell").nth(7)).to_have_attribute("data-score", "score 0.62")
     expect(page.locator(".cell.now")).to_have_text(["6%", "22%", "72%"])
 
 
@@ -171,7 +174,7 @@ def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_ur
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
     page.get_by_role("button", name="query: x, turned").click()
-    expect(page.locator(".say")).to_have_text(re.compile("^Turned by WQ, x1 takes 66% from x2, 15° away, but"))
+    expect(page.locator(".say")).to_have_text(re.compile("^The smaller the angle, the more x1, turned by WQ, takes: 66% from x2 at 15°"))
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
     page.get_by_role("button", name="query: x", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
