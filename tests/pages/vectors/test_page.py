@@ -199,7 +199,7 @@ def test_nine_weights_change_with_one_input_and_the_verdict_goes_with_the_exampl
     page.button(key="vectors_try").click().run()
     assert pairs(page)["scene"]["covered"]
     page.segmented_control(key="vectors_try_guess").set_value(2).run()
-    assert "**Right**: **9**, though only 5 of 9 scores changed" in page.success[0].value
+    assert "**Right**: **9**, from 5 new scores" in page.success[0].value
     assert pairs(page)["arrows"][0] == [-1.75, 0.75]
     assert np.abs(np.array(pairs(page)["weights"]) - before).min() > 0.05
     choose(page, "selectbox", "preset", "huge")
