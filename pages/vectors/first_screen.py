@@ -180,7 +180,8 @@ def changed_weights() -> tuple[int, str]:
         for numbers in (AttentionTrace.weights, AttentionTrace.scores)
     )
     option = COUNTS.index(str(n_weights)) if str(n_weights) in COUNTS else -1
-    return option, f"**{n_weights}**, from {n_scores} new scores: softmax divides each row by its sum, so one changes all three."
+    sentence = f"**{n_weights}**, from {n_scores} new scores: softmax divides each row by its sum"
+    return option, f"{sentence}, so one changes all three."
 
 
 MOVE_INPUT = TryThis(

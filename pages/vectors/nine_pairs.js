@@ -187,7 +187,7 @@ class NinePairs extends PlaneScene {
 
   captionOfRest() {
     if (this.isOwnRow(this.row)) return this.captionOfOwnRow();
-    const { data, weights, base } = this, name = data.queries[this.row], moved = this.moved(), { names } = this.given, movedNames = moved.map((arrow) => names[arrow]);
+    const { data, weights } = this, name = data.queries[this.row], moved = this.moved(), { names } = this.given, movedNames = moved.map((arrow) => names[arrow]);
     const rowOf = (arrow, side) => this.positionsOf(arrow).find(([axis]) => axis === side)?.[1];
     const queries = moved.map((arrow) => rowOf(arrow, "queries"));
     const isEven = (row) => row.every((weight) => Math.abs(weight - 1 / row.length) < 1e-6), even = queries.find((row) => row !== undefined && isEven(data.weights[row]));
