@@ -174,7 +174,7 @@ def test_a_projection_turns_the_query_in_the_same_picture_and_back(visit, app_ur
     page = visit(f"{app_url}/vectors")
     expect(page.locator(".cell").first).to_have_text("54%")
     page.get_by_role("button", name="query: x, turned").click()
-    expect(page.locator(".say")).to_contain_text("the more x1, turned by WQ, takes: 66% from x2 at 15°, 9% from x1 at 90°.")
+    expect(page.locator(".say")).to_contain_text("x1, turned by WQ, takes: 66% from x2 at 15°, 9% from x1 at 90°.")
     expect(page.locator("text.name", has_text="query")).to_have_css("opacity", "1")
     page.get_by_role("button", name="query: x", exact=True).click()
     expect(page.locator(".cell").first).to_have_text("54%")
