@@ -27,9 +27,9 @@ TRY_AGAIN_LATER = 1013  # of RFC 6455's registry
 class Credit:
     """What somebody may still send at once; it fills up with time."""
 
-    def __init__(self, at_first: Bound, at_once: Bound, per_second: Bound) -> None:
+    def __init__(self, at_once: Bound, per_second: Bound, at_first: Bound | None = None) -> None:
         self._at_once, self._per_second = at_once, per_second
-        self._balance, self._last_time = float(at_first.maximum), time.monotonic()
+        self._balance, self._last_time = float((at_first or at_once).maximum), time.monotonic()
 
     def balance(self) -> float:
         """Return what is left."""
@@ -54,7 +54,7 @@ class Connection:
     """A connection's credit, for how many seconds its messages have waited without a pause, and whether it is lost."""
 
     def __init__(self) -> None:
-        self.credit, self.waited = Credit(MESSAGES_AT_FIRST, MESSAGES_AT_ONCE, MESSAGES_PER_SECOND), 0.0
+        self.credit, self.waited = Credit(MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, MESSAGES_AT_FIRST), 0.0
         self.is_lost = False
 
     @property
@@ -76,7 +76,7 @@ class WebsocketAllowance:
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app, self._waiting = app, set[Connection]()
-        self._beyond = Credit(MESSAGES_AT_ONCE, MESSAGES_AT_ONCE, MESSAGES_BEYOND)
+        self._beyond = Credit(MESSAGES_AT_ONCE, MESSAGES_BEYOND)
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[..., Any]
