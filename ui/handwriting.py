@@ -17,7 +17,7 @@ from attention_core.data.presets import number_strokes
 from ui.chart import draw_layers
 from ui.computed import cached_computation, card_or_empty
 from ui.digits import inked
-from ui.picture_upload import PictureUpload
+from ui.picture_upload import UPLOADED, PictureUpload
 from ui.state import Field, one_of, single_choice
 
 PICTURE_SIZE = 168  # screen pixels of each step's picture
@@ -68,17 +68,22 @@ class PaperExperiment:
         self._page, self._model, self._example, self._canvas_size = page, model, example, canvas_size
         self._picture_size, self._is_single_digit = picture_size, is_single_digit
         self._picture_of, self._read = picture_of, read
-        self._sheet = Field(page, "sheet", PAPERS[-1], address="sheet", parse=one_of(PAPERS))
+        self._sheet = Field(page, "sheet", PAPERS[-1], address="sheet", parse=one_of((*PAPERS, UPLOADED)))
         self._content = Field[bytes | None](page, "handwriting", None)
-        self._upload = PictureUpload(page, f"{page}_handwriting", self._content.set)
+        self._upload = PictureUpload(page, f"{page}_handwriting", self._sheet, self._content)
 
     def draw_input(self) -> PaperReading:
         """Draw the choice of the photograph; return what is read in it."""
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            paper = single_choice("Paper", self._sheet, PAPERS, on_change=self._content.reset)
+            is_uploaded = self._sheet.value == UPLOADED or self._content.value
+            papers = {paper: paper for paper in PAPERS} | ({UPLOADED: "your own"} if is_uploaded else {})
+            paper = single_choice("Paper", self._sheet, papers)
             self._upload.draw()
-            content = self._content.value
-        pixels = _decode(content) if content else example_photograph(self._example, paper, self._canvas_size)
+        if paper == UPLOADED and self._content.value:
+            pixels = _decode(self._content.value)
+        else:
+            paper = PAPERS[-1] if paper == UPLOADED else paper
+            pixels = example_photograph(self._example, paper, self._canvas_size)
         found = _find(pixels)
         shrunk_text = self._read(shrink(pixels, self._picture_size))
         if found.remark is not None:

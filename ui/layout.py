@@ -73,14 +73,13 @@ def shaded_word(word: str, weight: float, largest: float, style: str = "") -> st
     return f'<span title="{percent(weight)}" style="{css}">{html.escape(word)}</span>'
 
 
-def section(title: str, role: Role | None = None, step: str = "") -> None:
+def section(title: str, role: Role | None = None, step: str = "", level: int = 2) -> None:
     """Draw a section's heading, in its role's colour if it has one, and with the name of the step that it is about."""
     if role is None:
         st.header(title, anchor=False)
     else:
         attributes = f' data-step="{step}" data-role="{role}"' if step else ""
         style = f"color:{role_colour(role)};font-size:1rem;padding:0;margin:0"
-        level = 3 if step else 2
         st.html(f'<h{level}{attributes} style="{style}">{title}</h{level}>')
 
 

@@ -16,6 +16,11 @@ from ui.state import Field, widget_value
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc", b"ftypmsf1")
 TYPES = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
 PRIVACY = "It stays in memory; no link holds it."
+UPLOADED = "own"
+"""The visitor's own picture, among those that an address names."""
+NOT_HERE = (
+    "The photograph of this link is not here: no link holds one, nor does a server keep one. Another stands for it."
+)
 _paste = component("paste")
 
 
@@ -25,16 +30,25 @@ class PictureUpload:
     Args:
         page: the page's name.
         key: begins the keys of its widgets.
-        on_picture: is called with the picture, a PNG of bounded size.
+        source: names the picture that is looked at, UPLOADED = the visitor's own; in the address.
+        picture: gets the visitor's own, a PNG of bounded size.
+        on_picture: is called once there is one.
     """
 
-    def __init__(self, page: str, key: str, on_picture: Callable[[bytes], object]) -> None:
-        self._key, self._on_picture = key, on_picture
+    def __init__(
+        self,
+        page: str,
+        key: str,
+        source: Field[str],
+        picture: Field[bytes | None],
+        on_picture: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._key, self._source, self._picture, self._on_picture = key, source, picture, on_picture
         self._fault = Field(page, f"{key}_fault", "")
         self._has_camera = Field(page, f"{key}_has_camera", False)
 
-    def draw(self, hint: str = "") -> bool:
-        """Draw what takes a picture, and why the last file was not read; return whether the server has lost it."""
+    def draw(self, hint: str = "") -> None:
+        """Draw what takes a picture, why the last file was not read, and whether the picture has gone."""
         uploads = {}
         with st.popover("Your own photograph", icon=":material/add_a_photo:", key=f"{self._key}_own"):
             uploads["upload"] = self._draw_uploader()
@@ -47,7 +61,9 @@ class PictureUpload:
             st.caption(f"{PRIVACY} {hint}".strip())
         if self._fault.value:
             st.error(error_markdown(self._fault.value), icon=":material/error:")
-        return any([show_lost_file(f"{self._key}_{name}", upload) for name, upload in uploads.items()])
+        has_told = any([show_lost_file(f"{self._key}_{name}", upload) for name, upload in uploads.items()])
+        if self._source.value == UPLOADED and self._picture.value is None and not has_told:
+            st.info(NOT_HERE)
 
     def _draw_uploader(self) -> object:
         limits = {"type": TYPES, "max_upload_size": PICTURE_BYTES.millions}
@@ -67,6 +83,7 @@ class PictureUpload:
         try:
             if content[4:12] in HEIC:
                 raise ValueError("This is a HEIC photograph, which is not read here: export it as JPEG.")
-            self._on_picture(read_picture(content))
+            self._picture.value, self._source.value = read_picture(content), UPLOADED
+            self._on_picture()
         except ValueError as error:
             self._fault.value = f"{error} The photograph before it stays."

@@ -22,6 +22,7 @@ from ui.chart import note_picture, picture_address
 from ui.component import component
 from ui.computed import cached_computation
 from ui.hosting.bounds import QUERY_LETTERS
+from ui.picture_upload import UPLOADED
 from ui.scene import draw_picture_scene
 from ui.state import single_choice
 from ui.try_this import TRY_STAGE, TryThis, is_guessing
@@ -60,7 +61,7 @@ def draw_question() -> None:
 def example_texts() -> tuple[str, ...]:
     """Return what the chosen photograph can be asked."""
     name = PHOTO.value
-    if name == asked.UPLOADED and asked.PICTURE.value:
+    if name == UPLOADED and asked.PICTURE.value:
         photo = asked.see(asked.MODEL, asked.PICTURE.value, asked.SIDE.value)
         return tuple(asked.first_glance(asked.MODEL, photo, N_GLIMPSED))
     return EXAMPLES.get(name) or (tuple(PHOTOGRAPHS[name].classes) if name in PHOTOGRAPHS else CAMERA_EXAMPLES)

@@ -18,11 +18,12 @@ from ui.computed import by_model, cached_computation, model_or_stop
 from ui.edits import EditList
 from ui.hosting.bounds import QUERY_LETTERS
 from ui.meaning import meaning_encoder
+from ui.picture_upload import UPLOADED
 from ui.state import Field, between, one_of, plain_text, whole_number
 
 NAME = "photograph"
 PHOTOGRAPHS = load_photographs()
-FIRST, FIRST_TEXT, UPLOADED = "astronaut", "helmet", "own"
+FIRST, FIRST_TEXT = "astronaut", "helmet"
 PHOTO = Field(NAME, "photo", FIRST, address="photo", parse=one_of((*PHOTOGRAPHS, UPLOADED)))
 PICTURE = Field[bytes | None](NAME, "picture", None)
 """The visitor's own photograph, made harmless."""

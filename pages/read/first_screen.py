@@ -27,8 +27,8 @@ COLUMNS = [1.9, 1]
 """A map over the drawing, beside what is said of it."""
 IS_EVEN = Field(NAME, "even", False, address="even")
 """Whether the scene shows what comes of equal weights."""
-LOOK = Field(NAME, "scene_look", -1)
-"""The look at which the scene rests, from 0; -1 = the last."""
+LOOK = Field(NAME, "scene_look", ((0, ""), 0))
+"""The look at which the scene rests, from 0, and before it the reading in which it was chosen; in others the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
 NOTE = "Each blurred picture is a mixture of all regions, by the weights of a look."
 
@@ -76,13 +76,15 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]
         data["changed"] = f"{before[0]} already read" if before else "as changed"
-    data |= {"covered": is_guessing(NAME), "query": LOOK.value % n_looks}
+    present, (chosen, look) = (changed.after, data["picture"]), LOOK.value
+    data |= {"covered": is_guessing(NAME), "query": look if chosen == present else n_looks - 1}
 
     def on_look(look: int) -> None:
-        LOOK.value = WALK.field.value = look
+        LOOK.value, WALK.field.value = (present, look), look
 
     def on_even(is_even: bool) -> None:
         IS_EVEN.value = is_even
+        LOOK.reset()
         if not is_even:
             AFTER.reset()
             EDITS.reset()

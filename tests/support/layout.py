@@ -47,16 +47,15 @@ letters' ends."""
 WATCH_SHIFTS = """() => {
   if (window.shifts) return;
   window.shifts = [];
-  const isSidebar = ({ node, previousRect, currentRect }) =>
-    node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
+  const opensSidebar = ({ previousRect, currentRect }) => currentRect.x - previousRect.x === 300;
   new PerformanceObserver((list) => {
     for (const { sources, value, hadRecentInput } of list.getEntries()) {
       const texts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
-      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...texts]);
+      if (!hadRecentInput && !sources.some(opensSidebar)) window.shifts.push([value, ...texts]);
     }
   }).observe({ type: "layout-shift", buffered: true });
 }"""
-"""Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
+"""Collects the layout shifts while a page opens, as [score, *texts], but for that of Streamlit's sidebar, once open."""
 UNHEARD = """() => {
   const nodes = [], faults = [];
   const walk = (root) => root.querySelectorAll("*").forEach((node) => {

@@ -11,7 +11,10 @@ from attention_core.attention.types import Role, Step
 from attention_core.attention.wording import format_count
 from ui.labels import explain
 from ui.layout import figures_table, section
+from ui.lecture.mode import LECTURE
+from ui.navigation import open_question
 from ui.player.chart import described_key
+from ui.state import PAGE
 
 CODE_OPEN = "desk_code_open"
 
@@ -45,7 +48,8 @@ def show_words(
 
 def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
     """Draw the step's heading, shape, formula and meaning; a formula that is folded comes last."""
-    section(step.title, step.role, step.name)
+    is_below_section = not LECTURE.value and open_question(PAGE.value) is None
+    section(step.title, step.role, step.name, level=3 if is_below_section else 2)
     rows, cols = step.shape
     st.caption(f"{format_count(rows, step.row_axis.name)} × {format_count(cols, step.col_axis.name)}")
     lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture

@@ -441,3 +441,13 @@ def test_a_photograph_of_paper_is_read_step_by_step(visit):
     assert "too little ink" in text_of(page)
     page.segmented_control(key=f"{NAME}_sheet").set_value("plain").run()
     assert "It reads" in text_of(page)
+    page.segmented_control(key=f"{NAME}_sheet").set_value("own").run()
+    assert "too little ink" in text_of(page)
+    assert not page.info
+
+
+@pytest.mark.parametrize("name", [NAME, "read"])
+def test_a_photograph_of_paper_that_is_not_here_any_more_is_told(visit, name):
+    page = visit(name, question="paper", sheet="own")
+    assert "no link holds one" in page.info[0].value
+    assert "It reads" in text_of(page)
