@@ -16,6 +16,7 @@ from attention_core.models.translator import MAX_PIECES
 from ui.computed import cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, show_outcome
 from ui.faithfulness import QuestionedMap, question_map
+from ui.hosting.bounds import QUESTIONED_PIECES
 from ui.words import piece_label
 
 NAME = "translate"
@@ -108,6 +109,10 @@ def _translation_subject(model: Any, text: str, ids: Sequence[int]) -> Subject:
 
 def question_translation(page: str, text: str, traced: TracedTranslation) -> QuestionedMap:
     """Return what becomes of a translation as English words become the unknown one."""
+    n_pieces = len(read_source(text).ids) + len(traced.translation.ids)
+    if n_pieces > QUESTIONED_PIECES.maximum:
+        sizes = f"{n_pieces} pieces in both languages, at most {QUESTIONED_PIECES}"
+        return QuestionedMap.missing(f"This is too long to erase word after word: {sizes}.")
     inputs = "words", _translation_subject, text, traced.translation.ids
     note = "The answer is French that is given, in whole or in part." if traced.forced else ""
     return question_map(page, f"translator-{traced.translator}", *inputs, note=note)

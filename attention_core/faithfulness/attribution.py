@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -78,9 +79,13 @@ class Subject:
         """The weights of the attentions that the map is of."""
         return {name: self.weights[name] for name in self.map_attentions or self.weights}
 
+    @cached_property
+    def _answer(self) -> Tensor:
+        return self.predict(self.inputs[None])[0].detach()
+
     def probabilities(self) -> Tensor:
         """Return the answer, (n_answers, n_classes)."""
-        return self.predict(self.inputs[None])[0].detach()
+        return self._answer
 
     def without_model(self) -> Subject:
         """Return the subject for a cache, when all is computed: without the model and its layers."""

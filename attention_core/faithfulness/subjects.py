@@ -34,8 +34,8 @@ from attention_core.models.photo_network import GREY, PhotoNetwork
 from attention_core.models.scene_caption import DecoderStep, SceneCaption
 from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
-from attention_core.models.transformer import EncoderLayer, Transformer
-from attention_core.models.translator import Translator
+from attention_core.models.transformer import EncoderLayer, KeyValueMemory, Transformer, TransformerEncoding
+from attention_core.models.translator import SourceEncoding, Translator
 
 INK_THRESHOLD = 0.3  # pixels above this are ink
 
@@ -409,15 +409,22 @@ def translation_subject(
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
     decoder_input = torch.cat((source.new_tensor([START]), target[:-1]))
 
-    def decode(vectors: Tensor, fixed_weights: Mapping[str, Tensor] | None = None) -> Tensor:
-        targets = decoder_input.expand(len(vectors), -1)
-        edits = {name: (BatchWeights(weights),) for name, weights in (fixed_weights or {}).items()}
-        if isinstance(model, Transformer):
-            edits_by_layer = {_parse_name(name): edit for name, edit in edits.items()}
-            features = model.decode(model.encode_vectors(vectors, edits_by_layer), targets, edits_by_layer)[0]
-        else:
-            features = model.decode(model.encode_vectors(vectors), targets, edits.get(ATTENTION, ()))[0]
+    def decode(vectors: Tensor) -> Tensor:
+        return answer(model.encode_vectors(vectors), len(vectors))
+
+    def answer(encoding: Any, n: int, edits: Any = None) -> Tensor:
+        features = model.decode(encoding, decoder_input.expand(n, -1), *([edits] if edits else []))[0]
         return answers_of(model.logits(features))
+
+    def reweigh(by_name: Mapping[str, Tensor]) -> Tensor:
+        n = len(next(iter(by_name.values())))
+        edits: Any = {name: (BatchWeights(weights),) for name, weights in by_name.items()}
+        if not isinstance(model, Transformer):
+            return answer(_repeated(encoding, n), n, edits[ATTENTION])
+        edits = {_parse_name(name): edit for name, edit in edits.items()}
+        if any(kind not in (CROSS, DECODER) for kind, _ in edits):
+            return answer(model.encode_vectors(inputs.expand(n, -1, -1), edits), n, edits)
+        return answer(_repeated(encoding, n), n, edits)
 
     def leave_out(erased: Tensor) -> Tensor:
         remains = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
@@ -431,7 +438,8 @@ def translation_subject(
 
     inputs = model.embedding(source).clone()
     baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
-    weights, stack = _translator_layers(model, source, decoder_input)
+    encoding: Any = model.encode(source[None])  # which attentions of the decoder leave as it is
+    weights, stack = _translator_layers(model, encoding, decoder_input)
     return Subject(
         inputs=inputs,
         baseline=baseline,
@@ -439,7 +447,7 @@ def translation_subject(
         predict=decode,
         erase=eraser(decode, inputs, baseline, unit_of),
         weights=weights,
-        reweigh=lambda by_name: decode(inputs.expand(len(next(iter(by_name.values()))), -1, -1), by_name),
+        reweigh=reweigh,
         names=words,
         map_attentions=[name for name in weights if name.startswith((CROSS, ATTENTION))],
         stack=stack,
@@ -465,15 +473,23 @@ def _parse_name(name: str) -> tuple[str, int]:
     return kind, int(number) - 1
 
 
+def _repeated(encoding: Any, n: int) -> Any:
+    """Return what one sentence's encoding is to the decoder, n times in a batch."""
+    if isinstance(encoding, Tensor):
+        return encoding.expand(n, *encoding.shape[1:])
+    if isinstance(encoding, TransformerEncoding):
+        memories = tuple(KeyValueMemory(*(_repeated(part, n) for part in memory)) for memory in encoding.memories)
+        return TransformerEncoding(_repeated(encoding.states, n), (), memories)
+    return SourceEncoding(*(_repeated(part, n) for part in encoding))
+
+
 def _translator_layers(
-    model: Translator | Transformer, source: Tensor, decoder_input: Tensor
+    model: Translator | Transformer, encoding: Any, decoder_input: Tensor
 ) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
     """Return the weights of all attentions by name, and a transformer's layers."""
     if not isinstance(model, Transformer):
-        states = model.encode(source[None])
-        query, key = model.decode(states, decoder_input[None])[1], model.keys(states)
+        query, key = model.decode(encoding, decoder_input[None])[1], model.keys(encoding)
         return {ATTENTION: _weights(query[:, None], key[:, None], model.score())}, {}
-    encoding = model.encode(source[None])
     _, self_attentions, cross_attentions = model.decode(encoding, decoder_input[None])
     weights, stack = {}, {}
     by_kind = {"encoder": (encoding.activations, model.encoder)}

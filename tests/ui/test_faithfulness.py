@@ -72,6 +72,13 @@ def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(vis
     assert "with erasing each part alone" in text_of(page)
 
 
+@pytest.mark.parametrize("name", ["translate", "transformer"])
+def test_forty_unknown_words_are_not_erased_in_five_hundred_ways(visit, name):
+    page = visit(name, tab="doubts", text=" ".join(f"qwx{n}zy" for n in range(40)))
+    assert "too long to erase word after word" in text_of(page)
+    assert "Here the map" not in text_of(page)
+
+
 def test_what_one_vector_knows_is_asked_too(visit):
     page = visit("memory", tab="doubts")
     assert not page.exception

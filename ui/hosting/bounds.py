@@ -26,6 +26,7 @@ OPENED_BYTES = Bound(
 SENTENCE_LETTERS = Bound("letters of a box for a sentence", 6_000, "a pasted page is kept, of which a part is read")
 QUESTION_BOX_LETTERS = Bound("letters of the box for a question", 4_000, "what is too long is kept and told")
 PREFIX_LETTERS = Bound("letters of a translation that is begun", 200, "the longest translations are shorter")
+QUESTIONED_PIECES = Bound("pieces of a sentence and its French that are erased", 50, "in some five hundred ways")
 PASSAGE_LETTERS = Bound("letters of a text for the recurrent network", 1_500, "it reads 128 pieces")
 SEARCH_LETTERS = Bound("letters of a search", 100, "labels are shorter")
 LONG_TEXT_LETTERS = Bound("letters of a text for the atlas", 200_000, "its pieces are fewer than are read")

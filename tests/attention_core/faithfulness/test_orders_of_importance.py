@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -22,7 +23,6 @@ from attention_core.faithfulness.assessment import GRADIENT, RANDOM, Assessment,
 from attention_core.faithfulness.attribution import (
     ATTENTION,
     Curve,
-    Subject,
     curves_of,
     gradient_times_input,
     integrated_gradients,
@@ -123,7 +123,7 @@ def test_shuffled_weights_stay_among_the_keys_that_a_query_sees():
 def test_uniform_leaves_hidden_keys_hidden():
     subject = toy(4)
     weights = torch.tensor([[[0.7, 0.3, 0.0, 0.0]]])
-    hidden = Subject(**{**vars(subject), "weights": {"attention": weights}})
+    hidden = replace(subject, weights={"attention": weights})
     even = subject.reweigh({"attention": torch.tensor([[[[0.5, 0.5, 0.0, 0.0]]]])})
     assert uniform(hidden) == pytest.approx(float(total_variation(even, subject.probabilities())))
 

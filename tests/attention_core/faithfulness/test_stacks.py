@@ -1,5 +1,7 @@
 """Orders of importance through layers, each against a computation of its own on a small random transformer."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -101,4 +103,4 @@ def test_attention_times_gradient_is_the_answer_s_slope_and_a_single_layer_has_n
                 values_at.append(float(confidence(subject.reweigh({name: moved[None]}), answer)))
             expected[tuple(cell)] = weights[tuple(cell)] * (values_at[0] - values_at[1]) / (2 * small)
         torch.testing.assert_close(maps[name], expected.clamp(min=0).mean(0), atol=1e-5, rtol=2e-2)
-    assert stacks.stack_orders(Subject(**{**vars(subject), "stack": {}})) == {}
+    assert stacks.stack_orders(replace(subject, stack={})) == {}
