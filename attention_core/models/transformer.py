@@ -224,6 +224,8 @@ class DecoderLayer(EncoderLayer):
 
 
 class TransformerEncoding(NamedTuple):
+    """What the encoder makes of source sentences."""
+
     states: Tensor  # (batch, n_source, d_model): what cross-attention makes its keys and values of
     activations: Activations  # one per encoder layer
     memories: tuple[KeyValueMemory, ...]  # those keys and values, of each decoder layer
