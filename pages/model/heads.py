@@ -77,6 +77,9 @@ def heads_in_numbers(run: ModelRun) -> None:
         st.info("No head has a number: no weight of this attention is one, or every token is masked.")
         return
     metric = METRIC.clamp_to_options(metrics)
+    if LECTURE.value:  # a hall sees the heads themselves
+        glance.glance_picture(run, selection, width=1180, height=560)
+        return
     METRIC.widget(st.selectbox, "Number", metrics, format_func=core.METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in head_summaries]
     left, right = st.columns([1.35, 1], gap="large")
@@ -88,8 +91,6 @@ def heads_in_numbers(run: ModelRun) -> None:
         with st.container(key="desk_model_numbers"):
             st.caption(EXPLAINED.get(metric, "Mean over queries.") + sampled, help=explain(core.METRICS[metric]))
             _draw_similar_heads(run, selection, layers)
-        if LECTURE.value:  # a hall sees the heads themselves
-            glance.glance_picture(run, selection, width=520, height=265)
 
 
 def describe_metric(summary: core.HeadSummary, description: str) -> str:

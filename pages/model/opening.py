@@ -22,7 +22,7 @@ from ui.model_runs import RunRequest, pretrained_of, run_of
 from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
-PRONOUN, CANDIDATES = "it", ("animal", "street", "[CLS]")
+PRONOUN = "it"
 SHORT_VALUE = 2  # times shorter than the others' is a value that hands over almost nothing
 OPTIONS = {"street": 0, "animal": 1}
 SWITCHED = ("tired", "wide")
@@ -234,17 +234,6 @@ def _describe_special_tokens(run: ModelRun) -> str:
     return "marks that the model adds before or after every text"
 
 
-def _moved_shares(run: ModelRun, selection: Selection) -> str:
-    position = run.tokens.index(PRONOUN)
-    first = run_of(PACKAGE, TextInput(FIRST_TEXT))
-    before, after = (
-        each.groups[selection.group][selection.layer].weights(selection.head, [position])[0].tolist()
-        for each in (first, run)
-    )
-    positions = {token: run.tokens.index(token) for token in CANDIDATES}
-    return ", ".join(f"*{token}*: {percent(before[at])} → {percent(after[at])}" for token, at in positions.items())
-
-
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
 
     def act() -> None:
@@ -254,10 +243,14 @@ def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> Try
         weights = trace.weights(selection.head, [run.tokens.index(PRONOUN)])[0]
         strongest = run.tokens[int(weights.argmax())]
         lengths = trace.value_of(selection.head).float().norm(dim=-1)
-        times, reason = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9)), ""
+        times = float(lengths[1:].mean() / lengths[0].clamp_min(1e-9))
+        sentence = f"*{strongest}* has most, {percent(float(weights.max()))}"
         if strongest == run.tokens[0] and times >= SHORT_VALUE:
-            reason = f" From {strongest} it takes almost nothing: its value is {times:.0f} times shorter than the mean."
-        return OPTIONS.get(strongest, len(OPTIONS)), f"{_moved_shares(run, selection)}.{reason}"
+            sentence += (
+                ": a mark before every text, where a head rests. "
+                f"Its value is {times:.0f} times shorter than the mean, so it adds almost nothing"
+            )
+        return OPTIONS.get(strongest, len(OPTIONS)), f"{sentence}."
 
     return TryThis(
         "*wide* instead of *tired*",
