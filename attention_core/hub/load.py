@@ -209,9 +209,10 @@ def base_of(folder: Path) -> Path:
     """Return the folder of the model to which an adapter belongs; a ModelError names it where it is not here."""
     name = str(read_json(folder / ADAPTER).get("base_model_name_or_path", ""))
     local = import_module("attention_core.hub.catalogue").find_local(name)  # which stands on this module
-    if local is None and not (Path(name).is_absolute() and is_complete(Path(name))):
+    base = local.folder if local else Path(name)
+    if not base.is_absolute() or not _is_whole(base):
         raise ModelError(f"It is an adapter (LoRA) of {name or 'a model without a name'}: load that one first.")
-    return local.folder if local else Path(name)
+    return base
 
 
 def _merged(folder: Path, name: str) -> Pretrained:
@@ -227,6 +228,11 @@ def _merged(folder: Path, name: str) -> Pretrained:
 
 
 def is_complete(folder: Path) -> bool:
+    """Return whether a folder has a model's settings and weights, or an adapter that can be merged."""
+    return _is_whole(folder) or is_adapter([file.name for file in folder.glob("*")])
+
+
+def _is_whole(folder: Path) -> bool:
     return (folder / "config.json").is_file() and bool(weight_files(folder))
 
 

@@ -34,6 +34,8 @@ class ModelOutput:
     def of_batch(cls, output: Any, tokenizer: Any = None) -> list[ModelOutput]:
         """Return the outputs of all items of what a transformers model returned."""
         logits, hidden = output.get("logits"), output.get("last_hidden_state")
+        if logits is None and hidden is None:
+            raise ValueError("the model hands out neither logits nor a last layer for a metric to read")
         n = len(hidden if logits is None else logits)
         pairs = ([None] * n if tensor is None else tensor.float() for tensor in (logits, hidden))
         return [cls(logits_of_item, states, tokenizer) for logits_of_item, states in zip(*pairs, strict=True)]

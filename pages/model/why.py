@@ -19,7 +19,7 @@ from attention_core.links import pack, unpack
 from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.heads import shows_pattern
-from attention_core.study.sources import Stream
+from attention_core.study.sources import Source, Stream
 from attention_core.study.stored_names import stored_names
 from attention_core.study.why import Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, short_name
@@ -30,7 +30,7 @@ from ui.job_queue import run_once
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import PAGE_MODEL, RunRequest, prepared_of, pretrained_of, run_of
-from ui.state import Field, whole_number
+from ui.state import Field, controlled, whole_number
 from ui.words import number_bars
 
 Cell = tuple[int, int, int, int]
@@ -78,15 +78,10 @@ def explain_weight(run: ModelRun, request: RunRequest, cell: Cell) -> None:
     query_column, key_column = st.columns(2, gap="large")
     with query_column:
         _draw_side(Role.QUERY, _token_name(run.tokens, cell[2]), opened.by_query())
+        _choose_opened("query", opened.query_sources)
     with key_column:
         _draw_side(Role.KEY, _token_name(run.tokens, cell[3]), opened.by_key())
-    sides = {"query": opened.query_sources, "key": opened.key_sources}
-    openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
-    style = {
-        "format_func": lambda source: format_source(source).replace(": head ", " ", 1),
-        "placeholder": "…",
-    }
-    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
+        _choose_opened("key", opened.key_sources)
     with st.expander(f"The {min(N_PRODUCTS, opened.cells.numel())} largest products"):
         products = opened.largest(N_PRODUCTS)
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in products]
@@ -151,6 +146,23 @@ def _open_chosen_sources(run: ModelRun, score_key: tuple[Any, ...], table: Why) 
             opened.append(path)
     OPENED.value = opened
     return table
+
+
+def _choose_opened(side: str, sources: Sequence[Source]) -> None:
+    """Let a person choose which sources of a side are taken apart."""
+    chosen_here = [path.partition(":")[2] for path in OPENED.value if path.startswith(f"{side}:")]
+    elsewhere = [path for path in OPENED.value if not path.startswith(f"{side}:")]
+    st.multiselect(
+        "Take apart, too",
+        [*chosen_here, *(source.name for source in sources if source.terms)],
+        format_func=lambda name: format_source(name).removeprefix("head "),
+        placeholder="…",
+        **controlled(
+            f"model_why_opened_{side}",
+            chosen_here,
+            lambda names: OPENED.set([*elsewhere, *(f"{side}:{name}" for name in names)]),
+        ),
+    )
 
 
 def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:

@@ -192,6 +192,9 @@ def test_an_adapter_is_merged_where_peft_is_installed_and_its_model_is_here(hub,
         merged = load_pretrained(fetch(candidate), name=candidate.name)
         assert torch.equal(next(merged.model.parameters()), 2 * first)
         assert merged.name == candidate.name
+    assert find_local(name) is not None, "it is loaded by its name once it was fetched"
+    itself = {**files, "adapter_config__json": {"base_model_name_or_path": name}}
+    refused(f"of {name}: load that one first", repository(hub, tmp_path / "itself", "a/itself", **itself))
     other = {**files, "adapter_config__json": {"base_model_name_or_path": "no/where"}}
     refused(r"\(LoRA\) of no/where: load that one first", repository(hub, tmp_path / "other", "a/b", **other))
 

@@ -63,16 +63,17 @@ def test_the_bars_add_up_to_the_score_and_sources_are_opened_down_to_the_word(st
         named = {format_source(name): value for name, value in margin.items()}
         assert all(value == pytest.approx(named[name], abs=1e-4) for name, value in bars.items() if name != rest)
     assert max(key, key=key.get) == "head 2.0"
-    page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
+    page = set_value(story.multiselect(key="model_why_opened_key"), ["2.0"])
     assert max(bars_of(page)[1].items(), key=lambda bar: bar[1])[0] == "head 2.0, from red (5)"
-    page = set_value(page.multiselect(key="model_why_opened"), ["key:2.0", "key:2.0 of 4 red"])
+    page = set_value(page.multiselect(key="model_why_opened_key"), ["2.0", "2.0 of 4 red"])
     deepest = table.open("key", "2.0").open("key", "2.0 of 4 red").by_key()["2.0 of 4 red: mlp 0"]
     shown = bars_of(page)[1]["head 2.0, from red (5): feed-forward 0"]
     assert shown == pytest.approx(deepest, abs=1e-4)
-    page = set_value(page.multiselect(key="model_why_opened"), ["query:2.1", "key:2.0"])
+    page = set_value(page.multiselect(key="model_why_opened_query"), ["2.1"])
     assert "head 2.1" not in bars_of(page)[0]
-    assert "key 2.0" in page.multiselect(key="model_why_opened").options
-    page = set_value(page.multiselect(key="model_why_opened"), [])
+    assert page.session_state["model_why_opened"] == ["key:2.0", "key:2.0 of 4 red", "query:2.1"]
+    assert "2.0" in page.multiselect(key="model_why_opened_key").options
+    page = set_value(page.multiselect(key="model_why_opened_key"), [])
     assert "head 2.0" in bars_of(page)[1]
 
 
@@ -100,7 +101,7 @@ def test_where_a_query_sees_one_key_its_score_is_less_than_nothing_else(story):
 
 
 def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_app):
-    page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
+    page = set_value(story.multiselect(key="model_why_opened_key"), ["2.0"])
     link = dict(page.query_params)
     again = start_app()
     again.query_params.update(link)
