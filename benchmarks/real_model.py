@@ -1,4 +1,4 @@
-"""Time and memory of a study beside the model's plain forward: python -m benchmarks.real_model FOLDER.
+"""Processor time and memory of a study beside the model's plain forward: python -m benchmarks.real_model FOLDER.
 
 Of a language model's folder, such as SmolLM2-135M-Instruct. Everything is measured in this process, in turns; the names
 of its heads are stored.
@@ -34,13 +34,13 @@ def peak_bytes(before: int = 0) -> int:
 
 
 def seconds(*calls: Callable[[], Any]) -> list[float]:
-    """Return the shortest time of each call, run in turns."""
+    """Return the shortest processor time of each call, run in turns: another program takes none of it."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(ROUNDS):
         for call, seconds_of_call in zip(calls, times, strict=True):
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            seconds_of_call.append(time.perf_counter() - start)
+            seconds_of_call.append(time.process_time() - start)
     return [min(seconds_of_call) for seconds_of_call in times]
 
 

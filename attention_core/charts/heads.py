@@ -25,7 +25,7 @@ from attention_core.charts.ramps import TEXT_COLOUR, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import MAX_HEAD_CELLS, head_rows
 
-MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
+MAX_CELLS = 36_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MAX_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
 GAP = 9  # screen pixels between pictures; fewer where they are small
 
