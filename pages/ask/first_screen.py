@@ -229,6 +229,7 @@ def draw_answer(
     grey_out("ask_answer", not is_present)
     state = {"query": chosen, "isEven": is_equal, "isEmpty": is_empty, "plays": is_present, "paper": drawing.paper}
     names = [(digit.colour, (digit.box[1] + digit.box[3]) / 2, digit.box[2]) for digit in drawing.digits]
+    state["boxes"] = [digit.box for digit in drawing.digits]
     state["names"] = names if SHOWS_NAMES.value else []
     with st.container(key="ask_answer"):
         answers = Answers(learned, equal, edited)

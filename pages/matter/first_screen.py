@@ -70,7 +70,7 @@ def compare_weight_and_effect(judgement: Judgement) -> str:
             f"answer most: by **{_points(changes[heaviest])}**, if it is deleted."
         )
     return (
-        f"**No.** **{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
+        f"**{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
         f"**{_points(changes[heaviest])}**. Delete **{names[decisive]}**, which has {percent(weights[decisive])}: by "
         f"**{_points(changes[decisive])}**. {why_it_moves(text, decisive)}"
     )

@@ -83,6 +83,11 @@ def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
     return _explain(ATTENTION, core.read_sentence(text), edits)
 
 
+def trace_without(sentence: core.Sentence, index: int) -> AttentionTrace:
+    """Return the trace of a sentence without one of its words."""
+    return _explain(ATTENTION, core.sentence_of(sentence.words[:index] + sentence.words[index + 1 :]), ())
+
+
 def accuracy_of(name: str) -> float:
     """Return the share of the sentences for development that a model judges right."""
     return card_or_empty(name).get("development_accuracy", 0)

@@ -40,9 +40,17 @@ class JudgedDrawing extends SceneDrawing {
     pen.globalAlpha = 1;
   }
 
+  // The heaviest word as it is without the negation that has turned it round.
+  drawUnturned({ index, numbers, label }) {
+    const { layout, state: { progress: { open, erase } } } = this, alpha = open * (1 - erase), { x, y, w, h } = layout.strips[index], below = { x, y: y + h + GAP, w, h: 1.4 * h };
+    this.drawStrip(below, numbers, alpha, this.tones.ink, 1.5);
+    this.write(label, x - GAP, below.y + below.h / 2, { align: "right", size: 18 * layout.scale, alpha, hides: true });
+  }
+
   draw(state) {
     super.draw(state);
-    const { layout } = this, { erase } = state.progress, size = 15 * layout.scale;
+    const { layout, data: { unturned } } = this, { erase } = state.progress, size = 15 * layout.scale;
+    if (unturned && !layout.isNarrow) this.drawUnturned(unturned);
     if (erase && !layout.isNarrow) this.write("if deleted ↓", 0, layout.boxTop - 40 * layout.scale, { size, alpha: 0.85 * erase });
   }
 }

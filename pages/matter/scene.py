@@ -4,12 +4,14 @@ from typing import Any
 
 from attention_core.attention.edits import UNIFORM, Edits, SetWeights, Uniform
 from attention_core.attention.types import Role
-from attention_core.attention.view.scene import scene_data
+from attention_core.attention.view.scene import numbers_beside, scene_data
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
+from attention_core.device import to_array
+from attention_core.inference.sentiment import turned_otherwise
 from pages.matter.first_screen import PUZZLE, compare_weight_and_effect, describe_changed_answer, describe_error
-from pages.matter.inputs import ATTENTION, EDITS, NAME, Judgement, removal_effects, verdict_of
+from pages.matter.inputs import ATTENTION, EDITS, NAME, Judgement, removal_effects, trace_without, verdict_of
 from ui.chart import note_picture
 from ui.component import component
 from ui.edits import WeightsRow
@@ -78,6 +80,7 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
     if not is_read:
         return data
     data |= {
+        "unturned": _unturned_strip(judgement),
         "queries": [judgement.verdict().answer],
         "answers": [_answers(text, trace.edits)],
         "fault": describe_error(judgement),
@@ -94,6 +97,18 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
     if not data["isEdited"]:
         data |= {"ifRemoved": removal_effects(text).tolist(), "note": POINTS}
     return data
+
+
+def _unturned_strip(judgement: Judgement) -> dict[str, Any] | None:
+    """Return what is drawn of the heaviest word's value without the negation that turns it round; None = none does."""
+    trace = judgement.trace
+    heaviest = int(trace.weights()[0].argmax())
+    for index in range(heaviest):
+        if turned_otherwise(judgement.sentence, index).get(heaviest) is False:
+            value = trace_without(judgement.sentence, index).value_of(0)[heaviest - 1]
+            numbers = numbers_beside(*map(to_array, (value, trace.value_of(0))))
+            return {"index": heaviest, "numbers": numbers, "label": f"without “{judgement.sentence.labels[index]}”"}
+    return None
 
 
 def _answers(text: str, edits: Edits) -> list[tuple[str, float, bool]]:

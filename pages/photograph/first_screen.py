@@ -254,10 +254,10 @@ def absent_surprise() -> TryThis:
     def outcome() -> tuple[int, str]:
         content = PHOTOGRAPHS[asked.FIRST].content
         absent, present = (asked.ask(content, asked.Question(query)) for query in (text, asked.FIRST_TEXT))
-        name, share, _ = asked.likeliest(absent.answer)[0]
+        share = asked.likeliest(absent.answer)[0][1]
         scores = f"{absent.best_score:.1f}, against {present.best_score:.1f} for the {asked.FIRST_TEXT}"
         option = (share > UNLIKELY) + (share > SURE)
-        return option, f"It says *{name}* ({percent(share)}). Only the best score is lower: {scores}."
+        return option, f"Only the best score is lower: {scores}."
 
     if (PHOTO.value, TEXT.value) != (asked.FIRST, text):
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question

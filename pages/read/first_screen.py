@@ -30,7 +30,7 @@ IS_EVEN = Field(NAME, "even", False, address="even")
 LOOK = Field(NAME, "scene_look", ((0, ""), 0))
 """The look at which the scene rests, from 0, and before it the reading in which it was chosen; in others the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
-NOTE = "Each blurred picture is a mixture of all regions, by the weights of a look."
+NOTE = "Each region sees what is around it, so bare paper can be pink, too; a blurred picture mixes what all see."
 
 
 def draw_read_number() -> ChangedReading:
@@ -122,11 +122,11 @@ def read_later(drawing: ReadDrawing) -> TryThis:
 
     def outcome() -> tuple[int, str]:
         reread = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
-        text = f"Then it reads *{reread}*: the picture is the same; its state alone knows how far it has come."
+        text = "The picture is the same: its state alone knows how far it has come."
         return (1, text) if reread == remainder else (0 if reread == digits else 2, f"Then it reads *{reread}*.")
 
     return TryThis(
-        f"Pretend the {digits[0]} is already read" if digits else "Pretend the first digit is already read",
+        f"pretend the {digits[0]} is already read" if digits else "pretend the first digit is already read",
         "Pretend it has already read the first digit. What will it read?",
         (f"{digits or 'Nothing'} again", f"Only {remainder}", "Something else"),
         act,

@@ -53,10 +53,10 @@ def maps_of(reading: DigitReading) -> np.ndarray:
     return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.picture_grid)
 
 
-def draw_present_map(present: PresentLook, key: str, hint: str = "", **choice: Any) -> None:
+def draw_present_map(present: PresentLook, key: str, hint: str = "", size: int = MAP_WIDTH, **choice: Any) -> None:
     """Draw where the present look goes, over the drawing, in the colours of all looks."""
     maps, alt = maps_of(present.drawing.reading), f"The chosen look: where it goes, over the drawing{hint}"
     canvas, high = present.drawing.canvas, float(maps.max())
     paper = np.median(canvas, (0, 1))
     faded = (paper + FADED_INK * (canvas - paper)).astype(np.uint8)
-    draw_map(maps[present.look], faded, key, alt, size=MAP_WIDTH, high=high, **choice)
+    draw_map(maps[present.look], faded, key, alt, size=size, high=high, **choice)

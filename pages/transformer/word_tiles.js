@@ -196,7 +196,7 @@ class WordTiles {
   sentence(french) {
     const { data: { tried, french: [, [typed]] }, hasNumbers, hasOrders, isTyped } = this;
     if (!hasOrders) return "These words have **no other order**. Type some more.";
-    if (tried === "answered") return "The words stand still, **their numbers have changed places**: the French follows the numbers.";
+    if (tried === "answered") return "";  // the outcome says it
     if (!hasNumbers) return isTyped ? "Attention weighs all words at once: **it does not see which comes first**." : "The words have changed places, but **the French stands still**: without positions, attention cannot tell.";
     if (isTyped) return "Each word carries **the number of its position**.";
     return french === typed ? "Each word carries **the number of its position**, and the French is the same." : "Each word carries **the number of its position**: another order gives other French.";

@@ -1,6 +1,7 @@
 """Alignments, and the whole network unrolled."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -28,7 +29,8 @@ def alignment_chart(
 
     Source: Bahdanau et al. 2015, figure 3.
     """
-    ramp, texts_of_weights = weights_ramp(len(keys)), [percent(weight) for weight in weights.ravel().tolist()]
+    ramp = replace(weights_ramp(len(keys)), exponent=1.0)  # small weights have their numbers
+    texts_of_weights = [percent(weight) for weight in weights.ravel().tolist()]
     options = {"least_number": LEAST_NUMBER, "number_texts": texts_of_weights, **options}
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
     return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **options)

@@ -1,6 +1,8 @@
 """A player along positions, such as the words of a sentence."""
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from typing import Any
 
 import streamlit as st
 
@@ -31,18 +33,21 @@ class Walk(Player[int]):
         positions = range(len(labels))
         self.field.clamp(0, positions[-1])
         self.advance_if_due(positions)
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            within = {*stops, self.field.value} if stops and LECTURE.value else positions
-            led_to = [position for position in positions if position in within]
-            self.previous_button(led_to)
-            self.next_button(led_to)
-            self.play_button(positions)
-            st.caption(f"{self.label} {self.field.value + 1} of {len(positions)}")
-        if len(positions) > MAX_POSITION_BUTTONS:
-            self.field.widget(st.slider, self.label, 0, positions[-1], label_visibility="collapsed")
-        elif len(positions) > 1:
-            names = dict(enumerate(distinct([_short(label) for label in labels])))
-            single_choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
+        in_line: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall"}
+        beside: dict[str, Any] = {"width": "content"} if LECTURE.value else {}
+        with st.container(**in_line) if LECTURE.value else nullcontext():
+            with st.container(key=f"{self.name}_stepper", **in_line, **beside):
+                within = {*stops, self.field.value} if stops and LECTURE.value else positions
+                led_to = [position for position in positions if position in within]
+                self.previous_button(led_to)
+                self.next_button(led_to)
+                self.play_button(positions)
+                st.caption(f"{self.label} {self.field.value + 1} of {len(positions)}", **beside)
+            if len(positions) > MAX_POSITION_BUTTONS:
+                self.field.widget(st.slider, self.label, 0, positions[-1], label_visibility="collapsed")
+            elif len(positions) > 1:
+                names = dict(enumerate(distinct([_short(label) for label in labels])))
+                single_choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
         return self.field.value
 
 

@@ -253,14 +253,17 @@ export class PictureScene extends ScenePlayer {
     return weights.map((weight, index) => Math.max(weight, ...looks.map((look) => say * look.weights[index])));
   }
 
-  // Which look went where most, where several lead to one answer.
+  // Which look went where most, where several lead to one answer: above what is drawn there.
   numberLooks(alpha) {
-    const { pen, data: { looks, grid: [rows, columns] }, layout: { tones, scale, least, side } } = this, size = Math.max(15 * scale, least * 0.8);
+    const { pen, data: { looks, boxes = [], grid: [rows, columns] }, layout: { tones, scale, least, side } } = this, size = Math.max(15 * scale, least * 0.8), places = new Map();
     looks.forEach(({ weights }, row) => {
-      const index = weights.indexOf(Math.max(...weights));
-      if (looks.length < 2 || index >= rows * columns) return;
-      const { x, y, w } = this.cellOf(index), label = `look ${row + 1}`, wide = this.text(label, 0, 0, size, { weight: 650, alpha: 0 }) + 0.8 * size;
-      const left = Math.min(x + w, side - wide - 2), top = Math.max(2, y - 0.7 * size + 1.6 * size * (row === looks.length - 1));
+      const index = weights.indexOf(Math.max(...weights)), { x, y, w, h } = this.cellOf(index), isNear = ([top, left, bottom, right]) => x + w > left * side - w && x < right * side + w && y + h > top * side - h && y < bottom * side + h;
+      const box = boxes.find(isNear)?.map((share) => share * side) ?? [y, x, y + h, x + w];
+      if (looks.length > 1 && index < rows * columns) places.set(String(box), [box, [...(places.get(String(box))?.[1] ?? []), row + 1]]);
+    });
+    places.forEach(([[y, from, , to], numbers]) => {
+      const label = `look ${numbers.join(", ")}`, wide = this.text(label, 0, 0, size, { weight: 650, alpha: 0 }) + 0.8 * size;
+      const left = clamp((from + to - wide) / 2, 2, side - wide - 2), top = Math.max(2, y - 1.7 * size);
       pen.globalAlpha = alpha;
       pen.fillStyle = tones.ink;
       pen.beginPath();

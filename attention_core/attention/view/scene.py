@@ -134,6 +134,12 @@ def scaled_numbers(vectors: np.ndarray) -> list[list[float]]:
     return _rounded(vectors / (np.abs(vectors).max(initial=0) or 1.0), 3)
 
 
+def numbers_beside(vector: np.ndarray, vectors: np.ndarray) -> list[float]:
+    """Return what is drawn of a vector (d,) beside others (n, d): in the same dimensions, on the same scale."""
+    dimensions = shown_dimensions(vectors)
+    return _rounded(vector[dimensions] / (np.abs(vectors[:, dimensions]).max(initial=0) or 1.0), 3)
+
+
 def _shown_numbers(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     dimensions = shown_dimensions(key)
     is_comparable, is_one = query.shape[1] == key.shape[1], np.array_equal(key, value)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.wording import format_count, percent
-from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
+from attention_core.charts.overlay import image_png, overlay_strip, spot_of_light, strongest_weight
 from attention_core.data.questions import DIGITS
 from attention_core.data.scene_captions import is_correct, sentence
 from attention_core.device import to_array
@@ -102,20 +102,22 @@ def _draw_glimpse(scene: DescribedScene, index: int, label: str) -> None:
 
 
 def _draw_strip(caption: Caption, canvas: np.ndarray, labels: list[str], index: int, tokens: Collection[int]) -> None:
-    """Draw the maps of all looks, each under its word; on the page those of these tokens."""
+    """Draw what each of these tokens looks at, under its word, as a spot of light; note the maps of all looks."""
     grid = caption.trace.story.key_axis.picture_grid
     maps = to_array(caption.trace.weights())[:, :-1].reshape(-1, *grid)
     shades = np.stack([weights / strongest_weight(weights.size, float(weights.max())) for weights in maps])
     alt = f"All {len(labels)} looks"
     note_picture(partial(overlay_strip, canvas, shades, labels, size=80, columns=7, chosen=index), alt)
-    ramp, drawing = glow_ramp(shades[0].size, float(shades.max())), picture_address(image_png(canvas))
-    layers = [f"url({picture_address(map_png(shade, ramp, True, 0.75))}), url({drawing})" for shade in shades]
+    is_few = len(tokens) < len(labels)
+    pixels = canvas[:: 2 - is_few, :: 2 - is_few, :3]
+    ground = int(np.median(pixels))  # the paper
+    spots = [picture_address(image_png(spot_of_light(pixels, maps[token], ground))) for token in tokens]
     figures = (
-        f'<figure{" class=chosen" * (token == index)}>{name}<div style="background-image:{layer}"></div></figure>'
-        for token, (name, layer) in enumerate(zip(map(html.escape, labels), layers, strict=True))
-        if token in tokens
+        f"<figure{' class=chosen' * (token == index)}>{html.escape(labels[token])}"
+        f'<div style="background-image:url({spot})"></div></figure>'
+        for token, spot in zip(tokens, spots, strict=True)
     )
-    few = " few" * (len(tokens) < len(labels))
+    few = " few" * is_few
     st.html(f'<div class="strip{few}" role="img" aria-label="{alt}">{"".join(figures)}</div>')
 
 

@@ -11,8 +11,21 @@ from attention_core.attention.wording import percent
 from attention_core.charts.bars import SERIES, bar_table, bars
 from attention_core.device import to_array
 from attention_core.inference.photographs import photo_names
-from pages.photograph.first_screen import SURE, draw_photographs
-from pages.photograph.reading import MODEL, SIDE, ask_all, content_of_photo, see, temperature
+from pages.photograph.first_screen import ABSENT, SURE, draw_photographs
+from pages.photograph.numbers import draw_spot
+from pages.photograph.reading import (
+    FIRST,
+    MODEL,
+    PHOTOGRAPHS,
+    SIDE,
+    Question,
+    ask,
+    ask_all,
+    content_of_photo,
+    likeliest,
+    see,
+    temperature,
+)
 from ui.chart import draw_chart, note_picture
 from ui.computed import card_or_empty
 from ui.labels import note, paragraph
@@ -53,11 +66,22 @@ def answer(card: dict[str, Any]) -> str:
     )
 
 
+def _draw_absent() -> None:
+    """Draw where the network finds what is not there."""
+    content, text = PHOTOGRAPHS[FIRST].content, ABSENT[FIRST][0]
+    reading = ask(content, Question(text))
+    st.markdown(f"*{text}*: **{percent(likeliest(reading.answer)[0][1])}**, and not there")
+    draw_spot(reading, "photograph_absent", f"Where {text} looks")
+
+
 def draw(card: dict[str, Any]) -> None:
     """Draw the figures, and those of each question."""
     if "photographs" not in card:
         return
-    left, right = (st.container(), st.container()) if LECTURE.value else st.columns([1.15, 1], gap="large")
+    left, right = st.columns([1.15, 1], gap="large")
+    if LECTURE.value:
+        with right:
+            _draw_absent()
     means = card["photographs"]["temperature_1"]
     with left, st.container(key="photograph_means"):
         titles = {key: title for key, title in MEANS.items() if key != "trained" or not LECTURE.value}

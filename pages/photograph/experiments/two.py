@@ -1,17 +1,15 @@
 """Does each word have its own spot of light? Two words are asked one after another on one photograph."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.wording import percent
-from attention_core.charts.overlay import image_png, spot_of_light
 from attention_core.device import to_array
 from pages.photograph import reading as asked
 from pages.photograph.first_screen import draw_photographs, example_texts
-from pages.photograph.numbers import pixels_of
-from ui.chart import draw_layers
+from pages.photograph.numbers import draw_spot
 from ui.computed import model_or_stop
 from ui.hosting.bounds import QUERY_LETTERS
 from ui.labels import error_markdown
@@ -19,8 +17,6 @@ from ui.state import Field, plain_text
 
 SECOND = Field(asked.NAME, "second", "", address="second", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
 """The second word; "" = the second thing that is on the photograph."""
-
-SIDE = 420
 
 
 class TwoTexts(NamedTuple):
@@ -31,8 +27,8 @@ class TwoTexts(NamedTuple):
 
     @property
     def weights(self) -> list[np.ndarray]:
-        """The map of each, (rows, columns)."""
-        return [to_array(reading.trace.weights()[0]).reshape(reading.photo.grid) for reading in self.readings]
+        """The weights of each."""
+        return [to_array(reading.trace.weights()[0]) for reading in self.readings]
 
 
 def draw_input() -> TwoTexts:
@@ -63,12 +59,8 @@ def answer(two: TwoTexts) -> str:
 def draw(two: TwoTexts) -> None:
     """Draw both looks, each with what it says."""
     columns = st.columns(2, gap="medium")
-    for number, (text, reading, weights) in enumerate(zip(two.texts, two.readings, two.weights, strict=True)):
+    for number, (text, reading) in enumerate(zip(two.texts, two.readings, strict=True)):
         with columns[number]:
             name, share, _ = asked.likeliest(reading.answer)[0]
             st.markdown(f"{error_markdown(text)}: **{name}** ({percent(share)}), best score {reading.best_score:.1f}")
-            ground = 0 if st.context.theme.type == "dark" else 255
-            layers, key = [image_png(spot_of_light(pixels_of(reading), weights, ground))], f"photograph_spot_{number}"
-            about = f"Where {text} looks"
-            options: Any = {"size": SIDE, "axis": "regions", "tooltip": "weight {}%", "smooth": True}
-            draw_layers(layers, 100 * weights, key, about, **options)
+            draw_spot(reading, f"photograph_spot_{number}", f"Where {text} looks")

@@ -16,8 +16,10 @@ from pages.read.pad import MODEL
 from ui.chart import note_picture
 from ui.computed import card_or_empty
 from ui.layout import bar_rows, section
+from ui.lecture.mode import LECTURE
 
 draw_input = draw_look
+HALL_WIDTH = 1240  # screen pixels, before it is enlarged
 
 
 def answer(present: PresentLook) -> str:
@@ -30,7 +32,10 @@ def answer(present: PresentLook) -> str:
 
 
 def draw(present: PresentLook) -> None:
-    """Draw the present look: its map over the drawing, and what it says."""
+    """Draw the present look: its map over the drawing, in a lecture as wide as the screen, and what it says."""
+    if LECTURE.value:
+        draw_present_map(present, "read_film", size=HALL_WIDTH)
+        return
     map_column, bars_column = st.columns(COLUMNS, gap="large")
     with map_column:
         draw_present_map(present, "read_film")

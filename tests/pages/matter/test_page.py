@@ -69,10 +69,7 @@ def test_every_preset_is_judged_and_told_to_a_second_network(page):
 
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
-    assert (
-        "**No.** **“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**"
-        in drawn(page)["compared"]
-    )
+    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in drawn(page)["compared"]
     assert "Delete **“Not”**, which has 3%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
     assert "attention does not help here; of “Not bad at all.” both say *positive 84%*." in text_of(page)
