@@ -38,7 +38,7 @@ def draw_line(*models: str) -> Line:
 
 
 def foreseen_words(line: Line, probabilities: Tensor) -> list[RowText]:
-    """Return the likeliest word after each position, (n, N_WORDS), and whether it comes; nothing after the last."""
+    """Return the likeliest word after each position, (n, N_WORDS), and whether it comes; a dash after the last."""
     likeliest = probabilities.argmax(-1).tolist()
     typed = {"i": "I"} | {label.lower(): label for label in line.labels[1:]}
     texts = [strip_space_mark(vocabulary()[word]) for word in likeliest]
@@ -46,7 +46,7 @@ def foreseen_words(line: Line, probabilities: Tensor) -> list[RowText]:
         RowText(typed.get(text, text), None if target == UNKNOWN else word == target)
         for text, word, target in zip(texts, likeliest, line.ids[1:], strict=False)
     ]
-    return [*words, RowText("")]
+    return [*words, RowText("–")]
 
 
 def two_containers(n: int) -> Sequence[DeltaGenerator]:

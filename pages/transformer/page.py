@@ -7,13 +7,13 @@ from attention_core.inference.translation import read_source
 from pages.transformer.inputs import choose_first_head, chosen_head, draw_edited_note, export_head
 from pages.transformer.numbers import STEPS, draw_numbers
 from pages.transformer.orders import draw_tiles
-from pages.transformer.reading import MODEL, NAME, Reading, reading_of
-from pages.transformer.surprise import SENTENCE, exchange_positions
+from pages.transformer.reading import MODEL, NAME, reading_of
+from pages.transformer.surprise import exchange_positions
 from ui.computed import model_or_fault
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
-from ui.try_this import TRY_STAGE, is_guessing, try_this
+from ui.try_this import TRY_STAGE, try_this
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 
@@ -38,7 +38,7 @@ def draw_orders() -> None:
         if not TRY_STAGE[NAME].value:
             draw_edited_note(reading)
     with st.container(key="transformer_place"):
-        draw_tiles(Reading(SENTENCE, {}) if is_guessing(NAME) else reading)
+        draw_tiles(reading)
     take_along(lambda: export_head(reading))
     page_questions(NAME, lambda: draw_numbers(chosen_head(reading)), players=(STEPS,))
 

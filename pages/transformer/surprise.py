@@ -30,4 +30,5 @@ def exchange_positions() -> TryThis:
         act,
         outcome,
         f"{NAME}_place",
+        hides=".st-key-numbers",
     )

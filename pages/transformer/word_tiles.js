@@ -6,7 +6,7 @@ import { writeMarked } from "../../attention_core/attention/view/scene_player.js
 
 const MOVE = 1200, TURN = 600, SWAPS_AT = 1600, NUMBERS_AT = 5600, RISE = 60;  // milliseconds, and pixels that a tile flies high
 const THIN = 1, THICK = 8;  // pixels of a line of no weight and of all the weight
-const LETTER = 0.56, AROUND = 1.75;  // widths of a letter and of what is around a word, in letters' sizes
+const UNKNOWN = "…", LETTER = 0.56, AROUND = 1.75;  // widths of a letter and of what is around a word, in letters' sizes
 
 const SVG = "http://www.w3.org/2000/svg";
 const swapped = (order, a, b) => order.map((word) => (word === order[a] ? order[b] : word === order[b] ? order[a] : word));
@@ -22,10 +22,10 @@ class WordTiles {
     this.other = make(root, "p", "other");
     this.links = root.appendChild(document.createElementNS(SVG, "svg"));
     set(this.links, { class: "links", "aria-hidden": "true" });
-    this.note = make(root, "p", "note", "A line: what a French word looks at, from 30% on (last layer, mean of six heads).");
+    this.note = make(root, "p", "note", "A line: where a French word looks, from 30% on.");
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
-    const bar = make(root, "div", "bar");
+    const bar = (this.bar = make(root, "div", "bar"));
     this.swap = make(bar, "button", "", "⇄ Change the order");
     this.switch = make(bar, "button", { role: "switch" }, "Give each word its position");
     this.swap.onclick = () => this.arrange(this.isTyped ? this.data.order : this.typed);
@@ -47,6 +47,8 @@ class WordTiles {
     else if (hasNewWords) this.rest(before ? this.typed : data.order, true);
     this.write();
   }
+
+  get isAsked() { return this.data.tried === "ask"; }
 
   get hasOrders() { return String(this.data.order) !== String(this.typed); }
 
@@ -130,14 +132,14 @@ class WordTiles {
   // The French of what is drawn, or what its words look at, by whether words have their positions; undefined where Python
   // has not said it yet.
   frenchOf(hasNumbers, said = this.data.french) {
-    const { order, tried } = this.data, isSecond = tried === "answered" || (!this.isTyped && String(this.order) === String(order));
+    const { order, tried } = this.data, isSecond = Boolean(tried) || (!this.isTyped && String(this.order) === String(order));
     return isSecond || this.isTyped ? said[Number(hasNumbers)][Number(isSecond)] : undefined;
   }
 
   // The French, a word each to be tied.
   writeFrench(french) {
-    this.looks = french === undefined ? [] : this.frenchOf(this.hasNumbers, this.data.looks);
-    let rest = french ?? "…";
+    this.looks = french === undefined || this.isAsked ? [] : this.frenchOf(this.hasNumbers, this.data.looks);
+    let rest = french ?? UNKNOWN;
     this.french.replaceChildren();
     this.said = this.looks.map(([word]) => {
       const at = rest.indexOf(word);
@@ -162,7 +164,7 @@ class WordTiles {
   }
 
   write() {
-    const { data, hasNumbers } = this, places = data.tried === "answered" ? data.order : this.order, french = this.frenchOf(hasNumbers), without = this.frenchOf(false);
+    const { data, hasNumbers } = this, places = data.tried ? data.order : this.order, french = this.isAsked ? "?" : this.frenchOf(hasNumbers), without = this.frenchOf(false);
     this.nodes.forEach((node, word) => {
       const place = places.indexOf(word) + 1;
       node.lastChild.textContent = hasNumbers ? ` ${place}` : "";
@@ -170,7 +172,7 @@ class WordTiles {
     });
     if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
     this.reads.textContent = this.isTyped || data.tried ? "" : this.moved();
-    const isOther = this.french.textContent !== (french ?? "…");
+    const isOther = this.french.textContent !== (french ?? UNKNOWN);
     this.writeFrench(french);
     if (isOther) {
       if (!wantsLessMotion()) this.french.animate([{ transform: "rotateX(90deg)" }, { transform: "none" }], { duration: TURN, easing: "ease-out" });
@@ -179,8 +181,8 @@ class WordTiles {
     this.other.replaceChildren(...(isContrast ? [`without positions${this.isTyped ? "" : ", still"}: `, create("i", { lang: "fr", textContent: without })] : [""]));
     this.tiles.classList.toggle("numbered", hasNumbers);
     set(this.switch, { "aria-checked": hasNumbers });
-    Object.assign(this.swap, { disabled: !this.hasOrders || Boolean(data.tried) });
-    this.switch.disabled = Boolean(data.tried);
+    this.swap.disabled = !this.hasOrders;
+    this.bar.hidden = this.note.hidden = Boolean(data.tried);
     writeMarked(this.say, this.sentence(french));
     const heard = `${french ?? ""} ${this.say.textContent}`;
     if (french && heard !== this.heard.textContent) this.heard.textContent = heard;
@@ -196,7 +198,7 @@ class WordTiles {
   sentence(french) {
     const { data: { tried, french: [, [typed]] }, hasNumbers, hasOrders, isTyped } = this;
     if (!hasOrders) return "These words have **no other order**. Type some more.";
-    if (tried === "answered") return "";  // the outcome says it
+    if (tried) return "";  // the question or its outcome says it
     if (!hasNumbers) return isTyped ? "Attention weighs all words at once: **it does not see which comes first**." : "The words have changed places, but **the French stands still**: without positions, attention cannot tell.";
     if (isTyped) return "Each word carries **the number of its position**.";
     return french === typed ? "Each word carries **the number of its position**, and the French is the same." : "Each word carries **the number of its position**: another order gives other French.";

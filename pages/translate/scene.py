@@ -6,11 +6,13 @@ from attention_core.attention.edits import Uniform
 from attention_core.inference.translation import TracedTranslation, read_source
 from pages.translate.forcing import WORD, change_arc, n_forced_words
 from ui import translators as network
+from ui.component import component
 from ui.scene import SceneChoice, draw_scene, scene_choice
 from ui.translation_scene import translation_data
 from ui.try_this import is_guessing
 
 NAME = f"{network.NAME}_pair"
+_aligned_scene = component("aligned_scene", folder="pages/translate")
 EVEN = "every French word looks at all English words alike"
 
 
@@ -47,7 +49,7 @@ def draw_translation_scene(
         if attentive_slot and choice.row < len(traced.view.target):
             _change(traced, choice, text)
 
-    draw_scene(NAME, data, on_choose)
+    draw_scene(NAME, data, on_choose, _aligned_scene)
 
 
 def _change(traced: TracedTranslation, choice: SceneChoice, text: str) -> None:

@@ -8,7 +8,7 @@ import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, MAX_ROUNDING = 0.3;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, BOW = 0.3, MAX_ROUNDING = 0.3;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -234,6 +234,7 @@ export class PictureScene extends ScenePlayer {
     const progress = this.progress(), weights = this.weights(), { scores } = data.looks[this.row];
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
     this.drawCells(progress, scores, this.weightsInPicture(progress, weights));
+    if (progress.say > 0 && !this.isEven && this.row === this.lastRow) this.joinLooks(progress.say);
     if (progress.say > 0 && !layout.isRow && !this.isEven && this.row === this.lastRow) this.numberLooks(progress.say);
     if (layout.isRow && !this.isEven) this.drawRow();
     for (const [name, x, y] of data.names ?? []) this.nameColour(name, x * side, y * high);
@@ -249,8 +250,29 @@ export class PictureScene extends ScenePlayer {
   // Where all looks of a row went, once the last one has said something.
   weightsInPicture({ say }, weights) {
     const { data: { looks }, row, lastRow } = this;
-    if (!this.isRow || this.isEven || row !== lastRow || !say) return weights;
+    if (this.isEven || row !== lastRow || !say) return weights;
     return weights.map((weight, index) => Math.max(weight, ...looks.map((look) => say * look.weights[index])));
+  }
+
+  // From where each look went most to where the next one went, which it has led there.
+  joinLooks(alpha) {
+    const { pen, data: { looks, grid: [rows, columns] }, layout: { tones, scale } } = this, tip = 9 * scale;
+    const spots = looks.map(({ weights }) => weights.indexOf(Math.max(...weights))).filter((index) => index < rows * columns).map((index) => this.cellOf(index)).map(({ x, y, w, h }) => [x + w / 2, y + h / 2]);
+    Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 * scale, globalAlpha: alpha });
+    spots.slice(1).forEach(([x, y], at) => {
+      const [left, top] = spots[at], long = Math.hypot(x - left, y - top);
+      if (long < 3 * tip) return;
+      const bend = [(left + x) / 2 + BOW * (y - top), (top + y) / 2 - BOW * Math.abs(x - left)], angle = Math.atan2(y - bend[1], x - bend[0]), end = [x - tip * Math.cos(angle), y - tip * Math.sin(angle)];
+      pen.beginPath();
+      pen.moveTo(left, top);
+      pen.quadraticCurveTo(...bend, ...end);
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(x, y);
+      for (const side of [-2.6, 2.6]) pen.lineTo(x + 1.6 * tip * Math.cos(angle + side), y + 1.6 * tip * Math.sin(angle + side));
+      pen.fill();
+    });
+    pen.globalAlpha = 1;
   }
 
   // Which look went where most, where several lead to one answer: above what is drawn there.

@@ -29,7 +29,7 @@ CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
 END = "end"
 ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "learning along"}
 ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
-MAX_NAMED, LEAST_RIVAL = 3, 0.01
+MAX_NAMED, LEAST_RIVAL, UNCHOSEN = 3, 0.01, -1
 describe_scene = by_model(SceneCaption.explain)
 
 
@@ -56,7 +56,7 @@ def answer(scene: DescribedScene) -> str:
     words, end = scene.caption.words, "." if scene.caption.is_finished else " …"
     text = sentence(words)
     direction = next((word for word in words if word in ("above", "below")), "")
-    verdict, diagonal = "", f": “{direction}” need not be straight {direction}" if direction else ""
+    verdict, diagonal = "", f" (“{direction}” need not be straight {direction})" if direction else ""
     if PAD.preset.value != CUSTOM:  # whose digits nobody named
         verdict = f" {f'True{diagonal}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
     return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{end}*{verdict}"
@@ -66,14 +66,16 @@ def draw(scene: DescribedScene) -> None:
     """Draw the look of the present word, and the looks of all words."""
     caption, labels = scene.caption, _labels(scene.caption)
     named = [token for token, label in enumerate(labels) if label in DIGITS]
+    if LECTURE.value and named:  # a hall sees where it names a digit
+        _draw_strip(caption, scene.drawing.canvas, labels, UNCHOSEN, named)
+        return
     with scene.beside:
         index = WALK.draw(labels, [0, *named[:1], len(labels) - 1])
         map_column, strip_column = st.columns([1, 1.5], gap="medium")
         with map_column:
             _draw_glimpse(scene, index, labels[index])
         with strip_column:
-            tokens = named if LECTURE.value and named else range(len(labels))  # a hall sees where it names a digit
-            _draw_strip(caption, scene.drawing.canvas, labels, index, tokens)
+            _draw_strip(caption, scene.drawing.canvas, labels, index, range(len(labels)))
             with st.container(key="desk_told"):
                 n_digits = len(scene.drawing.digits)
                 st.caption(f"{_accuracy_note(scene.captioner, n_digits)}\n\n{_training_note()}".strip())

@@ -16,19 +16,19 @@ from pages.photograph.numbers import draw_spot
 from pages.photograph.reading import (
     FIRST,
     MODEL,
+    PHOTO,
     PHOTOGRAPHS,
     SIDE,
     Question,
     ask,
     ask_all,
     content_of_photo,
-    likeliest,
     see,
     temperature,
 )
 from ui.chart import draw_chart, note_picture
 from ui.computed import card_or_empty
-from ui.labels import note, paragraph
+from ui.labels import note
 from ui.layout import bar_rows, section
 from ui.lecture.mode import LECTURE
 
@@ -38,7 +38,7 @@ MEANS = {
     "equal": "all regions equal",
     "trained": "all equal, shrunk as in training",
 }
-ORDERS = {"attention": "in the map's order", "gradient × input": "in the gradient's", "random": "at random"}
+THERE, ABSENT_COLOUR = SERIES[0], SERIES[2]
 MAX_NAMES, CHART_HEIGHT = 12, 520
 
 
@@ -46,11 +46,19 @@ def draw_input() -> dict[str, Any]:
     """Draw the photographs, and what would be found on the chosen one; return the network's card."""
     with st.container(key="desk_photograph_found"):
         draw_photographs()
-        shares = to_array(ask_all(MODEL, see(MODEL, content_of_photo(), SIDE.value), temperature()).attended)
-        rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
-        names = ", ".join(f"{photo_names()[row]} ({percent(float(shares[row]))})" for row in rows)
-        st.markdown(f"**Asked by exact name**, it finds these, there or not: {names or 'nothing'}.")
+        _draw_found(PHOTO.value, content_of_photo())
     return card_or_empty(MODEL)
+
+
+def _draw_found(name: str, content: bytes) -> None:
+    """Draw what is found on a photograph when each of a thousand names is asked for, there or not."""
+    shares = to_array(ask_all(MODEL, see(MODEL, content, SIDE.value), temperature()).attended)
+    rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
+    there = PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else None  # on one's own nobody has named it
+    colours = [THERE if there is None or photo_names()[row] in there else ABSENT_COLOUR for row in rows]
+    section("Found by name" if there is None else "Found by name (blue: it is there)", Role.OUTPUT)
+    names = [(photo_names()[row], float(shares[row])) for row in rows]
+    st.html(bar_rows((*bar, colour) for bar, colour in zip(names, colours, strict=True)))
 
 
 def answer(card: dict[str, Any]) -> str:
@@ -66,33 +74,31 @@ def answer(card: dict[str, Any]) -> str:
     )
 
 
-def _draw_absent() -> None:
-    """Draw where the network finds what is not there."""
+def _draw_false_finds() -> None:
+    """Draw what is found on the first photograph, and where what is not there is seen."""
     content, text = PHOTOGRAPHS[FIRST].content, ABSENT[FIRST][0]
-    reading = ask(content, Question(text))
-    st.markdown(f"*{text}*: **{percent(likeliest(reading.answer)[0][1])}**, and not there")
-    draw_spot(reading, "photograph_absent", f"Where {text} looks")
+    left, right = st.columns([1.15, 1], gap="large", vertical_alignment="center")
+    with left, st.container(key="photograph_means"):
+        _draw_found(FIRST, content)
+    with right:
+        st.markdown(f"Asked for *{text}*, it looks here:")
+        draw_spot(ask(content, Question(text)), "photograph_absent", f"Where {text} looks")
 
 
 def draw(card: dict[str, Any]) -> None:
-    """Draw the figures, and those of each question."""
+    """Draw the figures, and those of each question; in a lecture what is found on the first photograph."""
     if "photographs" not in card:
         return
-    left, right = st.columns([1.15, 1], gap="large")
     if LECTURE.value:
-        with right:
-            _draw_absent()
+        _draw_false_finds()
+        return
+    left, right = st.columns([1.15, 1], gap="large")
     means = card["photographs"]["temperature_1"]
     with left, st.container(key="photograph_means"):
-        titles = {key: title for key, title in MEANS.items() if key != "trained" or not LECTURE.value}
-        heading, shares = "Mean probability of what is there", [means[key] for key in titles]
+        heading, shares = "Mean probability of what is there", [means[key] for key in MEANS]
         section(heading, Role.OUTPUT)
-        note_picture(partial(bar_table, [*titles.values()], {"probability": shares}, SERIES), heading)
-        st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(titles.values(), shares, strict=True)))
-        areas = card["faithfulness"]["area_of_deletion"]
-        remains = ", ".join(f"**{percent(areas[order][0])}** {title}" for order, title in ORDERS.items())
-        if not LECTURE.value:
-            paragraph(f"As regions turn grey, the name keeps on average {remains}.")
+        note_picture(partial(bar_table, [*MEANS.values()], {"probability": shares}, SERIES), heading)
+        st.html(bar_rows((title, share, SERIES[0]) for title, share in zip(MEANS.values(), shares, strict=True)))
         with st.container(key="desk_photograph_boxes"):
             of_picture, in_boxes = (percent(means[key]) for key in ("area_of_boxes", "weight_inside"))
             st.markdown(

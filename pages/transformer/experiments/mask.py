@@ -59,7 +59,7 @@ def draw_input() -> Masked:
     line = next_words.draw_line(*TRAINED)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="transformer_masks"):
         masks = st.popover("Another mask or network")
-        st.caption("Click a cell on the right to switch it.")
+        st.caption("A square: a weight. Click a cell on the right to switch it.")
     with masks:
         mask_name = single_choice("Mask", MASK, [*MASKS], wrap=True, on_change=PAINTED.reset)
         if "{size}" in MASKS[mask_name]:

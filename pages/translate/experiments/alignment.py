@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from attention_core.bounds.harmless import as_markdown
 from attention_core.device import to_array
 from attention_core.inference.translation import TracedTranslation, read_source, vector_similarities
 from pages.translate.charts import alignment_chart
@@ -30,7 +31,16 @@ def answer(translations: Translations) -> str:
         return "Without attention, none looks at any word."
     heaviest = traced.view.weights.amax(1)
     n, name = int((heaviest > 0.5).sum()), TRANSLATORS[traced.translator].removeprefix("dot ").capitalize()
-    return f"{name}: {n} of {len(heaviest)} rows look mostly at one word."
+    return f"{name}: {n} of {len(heaviest)} rows look mostly at one word{_describe_crossing(traced)}."
+
+
+def _describe_crossing(traced: TracedTranslation) -> str:
+    """Name the two French words that look back in turn; "" where all follow the English order."""
+    keys, target = traced.view.weights.argmax(1).tolist(), traced.view.target
+    row = next((row for row in range(1, len(keys) - 1) if keys[row] < keys[row - 1]), None)
+    if row is None:
+        return ""
+    return f"; **{as_markdown(target[row - 1])}** and **{as_markdown(target[row])}** cross"
 
 
 def draw(translations: Translations) -> None:
