@@ -100,26 +100,6 @@ def foresee_word_by_word(model: NextWordTransformer, line: Line) -> Tensor:
     return torch.stack(probabilities)
 
 
-def _reversal(n: int) -> list[int]:
-    return [0, *range(n - 2, 0, -1), *range(max(n - 1, 1), n)]
-
-
-def reversed_line(line: Line) -> Line:
-    """Return a line with its words the other way round, but for the start and what stands last."""
-    order = _reversal(len(line.ids))
-    return line._replace(ids=[line.ids[at] for at in order], labels=[line.labels[at] for at in order])
-
-
-def order_changes(model: NextWordTransformer, line: Line, mask: Tensor | None = None) -> Tensor:
-    """Return how far the vector of each word of the reversed line differs from its vector in the line.
-
-    The result is (n_layers, n), behind each layer, as a share of the vector's length.
-    """
-    before, after = (foresee(model, each, mask).states for each in (line, reversed_line(line)))
-    before = before[:, _reversal(len(line.ids))]
-    return (after - before).norm(dim=-1) / before.norm(dim=-1)
-
-
 @torch.inference_mode()
 def write(model: NextWordTransformer, line: Line, n: int = MAX_WORDS) -> str:
     """Return the line as the model goes on with it, always by the likeliest word, up to n words or a closing mark.

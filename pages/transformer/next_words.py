@@ -18,7 +18,6 @@ from ui.words import report_unknown_words
 
 foresee, foresee_unseen = by_model(next_word.foresee), by_model(next_word.foresee_unseen)
 foresee_word_by_word, write = by_model(next_word.foresee_word_by_word), by_model(next_word.write)
-order_changes = by_model(next_word.order_changes)
 FIGURES = "accuracy_unseen", "accuracy"  # names on the cards
 NEW_SENTENCES = "next words of 2,000 new sentences"
 N_WRITTEN = 5  # words, at most

@@ -94,20 +94,6 @@ def aligned(reading: Reading, source: core.SourceSentence, *, with_positions: bo
     return _aligned(model, source, _translated_together(model, [source])[0])
 
 
-def reduced(text: str) -> dict[tuple[str, str], str]:
-    """Return the French of translators, whole and with something left out, by (model, what is left out)."""
-    additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
-    models: dict[tuple[str, str], Any] = {
-        ("additive", ""): additive,
-        ("additive", "recurrence"): EditedTranslator(additive, reads_single_pieces=True),
-        ("additive", "attention_trained"): none,
-        ("transformer", ""): transformer,
-        ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),
-    }
-    source = core.read_source(text)
-    return {variant: _translated_together(model, [source])[0].text for variant, model in models.items()}
-
-
 def traces(reading: Reading) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     source, learned = core.read_source(reading.text), translation(TRANSLATOR, reading.text)

@@ -18,7 +18,9 @@ NO_PICTURE = (
 ONE = "aligned_words next_words token_chips atlas_map vector_plane judged_words pixel_map"
 COMPONENTS = {
     **dict.fromkeys(f"{NO_PICTURE} ten_digits party nine_pairs question_box word_tiles".split(), 0),
-    **dict.fromkeys([*ONE.split(), "moving_step", "layers", "scene", "head_scene", "table_scene", "picture_scene"], 1),
+    **dict.fromkeys(
+        [*ONE.split(), "moving_step", "layers", "scene", "aligned_scene", "table_scene", "picture_scene"], 1
+    ),
     **dict.fromkeys(["pixel_scene", "photo_scene", "one_vector", "sentence"], 1),
     **dict.fromkeys(("token_view", "score_plane"), 2),
 }

@@ -17,9 +17,7 @@ from attention_core.inference.next_word import (
     foresee_unseen,
     foresee_word_by_word,
     named_mask,
-    order_changes,
     padded,
-    reversed_line,
     write,
 )
 from attention_core.models.next_word import CONFIGS
@@ -247,25 +245,3 @@ def test_one_by_one_without_a_mask_all_is_foreseen_as_at_once_with_it(variant):
 def test_of_the_future_that_over_queries_lets_in_nothing_is_left_where_it_is_not_there():
     model = loaded("over-queries")
     assert not torch.allclose(foresee_unseen(model, LINE)[:-1], foresee(model, LINE).probabilities[:-1], atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("text", "labels"),
-    [
-        ("Tom helped Mary.", ["start", "Mary", "helped", "Tom", "."]),
-        ("Tom helped", ["start", "Tom", "helped"]),
-        ("", ["start"]),
-    ],
-)
-def test_a_line_is_reversed_between_its_start_and_its_last_word(text, labels):
-    assert reversed_line(read_line(text)).labels == labels
-
-
-def test_how_far_another_order_changes_each_word():
-    model = loaded("unpositioned")
-    of_layers = order_changes(model, LINE)
-    assert of_layers.shape == (2, 5)
-    assert of_layers[:, -1].tolist() == pytest.approx([0, 0.19], abs=0.01)
-    assert of_layers[0, 1:4].min() > 0.02
-    assert not of_layers[:, 0].any(), "the start sees itself alone"
-    assert order_changes(model, LINE, named_mask("none", 5)).max() < 1e-5

@@ -6,17 +6,15 @@ import re
 import pytest
 import torch
 
-from attention_core import DropHead, SetWeights
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.evaluate import translation_figures as training
 from attention_core.evaluate import variants
 from attention_core.inference.translation import read_source
 from pages.transformer import cost
-from pages.transformer.experiments.twice import ROWS
+from pages.transformer.experiments.positions import ROWS
 from pages.transformer.reading import Reading, traces
 from tests.support import app as tools
 from tests.support.app import charts, html_of, html_with, leave_and_return, open_page, open_question, outcome, text_of
-from ui.edits import ListedEdit
 
 PAGE, NAME = "pages/transformer/page.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -203,91 +201,37 @@ def test_words_tell_of_the_number_that_was_clicked(page):
             assert "_{3," in "".join(one.value for one in settled(page).latex), "of another row, the heaviest"
 
 
-def scene(page) -> dict:
+def arcs(page) -> dict:
     """Return what the experiment draws of a head; it is opened."""
-    return tools.data_of(open_question(page, "head"), f"{NAME}_head_scene")
+    return tools.data_of(open_question(page, "off"), f"{NAME}_words")
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_the_scene_is_the_chosen_head_s_and_hides_what_is_masked(visit, kind):
-    page = visit(NAME, head=f"{kind}-2-3", text=LAYERED["Who was tired"])
-    trace = traces(Reading(LAYERED["Who was tired"], {}))[kind, 1]
-    data, mask = scene(page), trace.allowed(2, range(trace.n_queries))
-    assert [key.strip("()") for key in data["keys"]] == trace.story.key_axis.labels
-    assert torch.allclose(torch.tensor(data["weights"]), trace.weights(2), atol=1e-4)
-    heads = torch.tensor(data["heads"]["weights"])
-    assert data["heads"]["chosen"] == [kind, 2, 3]
-    assert torch.allclose(heads[1, 2], trace.weights(2)[data["query"]], atol=1e-3)
-    assert heads.shape == (3, 6, trace.n_keys)
-    hidden = [[score is None for score in row] for row in data["scores"]]
-    assert hidden == ((~mask).tolist() if mask is not None else [[False] * trace.n_keys] * trace.n_queries)
-    assert (kind == "decoder") == any(map(any, hidden))
-    assert (data["answers"] is None) == (kind == "encoder")
-    if kind != "encoder":
-        said = [next(text for text, _, is_said in likeliest if is_said) for likeliest in data["answers"]]
-        assert said[:3] == data["queries"][:3] == ["l'", "enfant", "n'"], "each row is called after what it says"
-
-
-def test_whole_french_words_have_their_english_below_and_pieces_of_words_none(visit):
-    data = scene(visit(NAME, text=LAYERED["Word pieces"], head="cross-3-3"))
-    english = dict(zip(data["queries"], data["glosses"], strict=True))
-    assert [english[word] for word in ("le", "oublié", "son")] == ["the", "forgot", "his"]
-    assert not any(english[piece] for piece in ("phot", "ograp", "he", ".", "end", "a"))
-    assert "glosses" not in scene(visit(NAME, head="encoder-1-1"))
+def asks_and_takes(page) -> tuple[int, str]:
+    """Return the query that asks in a head, and the key that it looks at most."""
+    data = arcs(page)
+    weights = data["weights"][data["active"]]
+    return data["active"], data["source"][weights.index(max(weights))]
 
 
 def test_an_example_brings_its_head_and_the_query_that_it_is_named_after(page):
-    seen, _ = [], open_question(choose_kind(page, "cross"), "head")
+    seen, _ = [], open_question(choose_kind(page, "cross"), "off")
     for number in (1, 2, 3, 4, 0):
         page.button(key=f"{NAME}_example_{number}").click()
-        data = scene(settled(page))
-        weights = data["weights"][data["query"]]
-        seen.append((data["queries"][data["query"]], data["keys"][weights.index(max(weights))]))
-    assert seen == [("pas", "ne"), ("il", "enfant"), ("rouge", "red"), ("phot", "phot"), ("Mary", "Tom")]
+        seen.append(asks_and_takes(settled(page)))
+    assert seen == [(3, "ne"), (8, "enfant"), (2, "red"), (1, "phot"), (3, "Tom")]
     choose_kind(page, "encoder")
     typed(page, "The dog bit the man.")
-    assert scene(page)["heads"]["chosen"][0] == "encoder"
-
-
-def test_over_many_pieces_arcs_stand_in_the_scene_s_place(visit):
-    page = open_question(visit(NAME, head="encoder-1-1", text="the red car and " * 8), "head")
-    assert tools.data_of(page, f"{NAME}_words")
-    assert not page.error
-
-
-def test_a_key_that_is_crossed_out_changes_what_is_said_in_the_scene(page):
-    before = scene(page)
-    off = ListedEdit(DropHead(1), "off", "decoder-3")
-    page.session_state[f"{NAME}_edits"] = (off,)
-    after = scene(settled(page))
-    assert after["isEdited"]
-    assert not before["isEdited"]
-    assert after["answers"] != before["answers"]
-
-
-def test_a_key_that_no_head_of_a_kind_sees_is_told_apart_from_one_that_one_head_does_not(page):
-    typed(page, LAYERED["Who was tired"])
-    choose_kind(page, "cross")
-    data, he = scene(page), scene(page)["keys"].index("he")
-    edits = [ListedEdit(SetWeights(8, ((he, 0.0),), None), "off", f"cross-{layer}") for layer in (1, 2, 3)]
-    for edits_now, everywhere in ((edits, [he]), (edits[2:], [])):
-        page.session_state[f"{NAME}_edits"] = tuple(edits_now)
-        data_now = scene(settled(page))
-        assert data_now["cut"][8] == [he]
-        assert data_now["heads"]["cut"][8] == everywhere
-        assert (data["answers"][8][0][1] - data_now["answers"][8][0][1] > 0.3) == bool(everywhere)
+    assert page.session_state[f"{NAME}_chosen"].kind == "encoder"
 
 
 @pytest.mark.parametrize("text", ["The dog bit the man.", "She loves him, but he does not love her.", "Hello"])
 @pytest.mark.parametrize("head", ["encoder-1-6", "decoder-3-2", "cross-2-1"])
 def test_a_sentence_begins_at_a_word_that_looks_at_another_one(visit, text, head):
-    data = scene(visit(NAME, text=text, head=head))
-    query, weights = data["query"], data["weights"][data["query"]]
-    assert any(letter.isalpha() for letter in data["queries"][query])
+    page = visit(NAME, text=text, head=head)
+    query, key = asks_and_takes(page)
     if text != "Hello" and not head.startswith("cross"):
-        key = weights.index(max(weights))
-        assert data["keys"][key].strip("'").isalpha()
-        assert key != query
+        assert key.strip("'").isalpha()
+        assert head.startswith("decoder") or arcs(page)["source"][query] != key
 
 
 def test_lines_lead_from_french_words_to_what_the_last_layer_looks_at_in_either_order(page):
@@ -373,18 +317,13 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 
 
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
-    typed(page, "The red car is in front of the house.")
-    open_question(page, "twice")
+    open_question(page, "positions")
     table = html_with(page, 'class="figures"')
     assert all(name in table for name in ROWS.values())
-    spoken = re.findall(r'<td class="fr" lang="fr">([^<]*[.!?])</td></tr>', table)
-    assert len(spoken) == len(ROWS)
-    assert spoken[0] == spoken[3] == "La voiture rouge est devant la maison."
-    assert spoken[1] != spoken[0] != spoken[4]
     passes = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td>", table)
     assert passes == ["10", "5", "10", "5", "6.5", "6.5", "6.5 + 1"], "of each network, beside its figures"
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
-    assert "Nothing was measured beforehand" in text_of(open_question(page, "twice"))
+    assert "BLEU" not in text_of(open_question(page, "positions"))
 
 
 @pytest.mark.parametrize(("unordered", "says"), [(20.0, ", not the rest."), (45.0, ": positions were redundant.")])
@@ -394,5 +333,5 @@ def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     cards = [{"name": "translator-unordered", "test": {"bleu": unordered, "bleu_long": 4.25}}]
     (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
-    assert says in text_of(open_question(page, "twice"))
+    assert says in text_of(open_question(page, "positions"))
     assert f"trained on so</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in html_of(page)

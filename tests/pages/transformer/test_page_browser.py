@@ -1,12 +1,10 @@
 """Inside a transformer in a real browser: type, click a head, click a word, step, measure."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
-from attention_core.data.sentence_presets import LAYERED
 from tests.support.on_page import assert_fits, settle, submit
 from ui.navigation import entry_of
 
@@ -77,39 +75,6 @@ def test_a_clicked_cell_is_hidden_and_shown_again(visit, app_url):
         page.mouse.click(box["x"] + box["width"] * CELL[0], box["y"] + box["height"] * CELL[1])
         page.get_by_text(says).first.wait_for()
         settle(page)
-
-
-def test_the_scene_says_the_next_piece_hides_masked_ones_and_a_piece_is_crossed_out(visit, app_url):
-    page = visit(f"{app_url}/transformer?question=head&head=decoder-3-2&text={quote(LAYERED['Who was tired'])}")
-    say, child = page.locator(".scene .say"), page.locator("button.key", has_text="enfant")
-    expect(say).to_contain_text("This head looks most at “enfant”. All 54 heads together say il (92%)")
-    expect(page.locator(".key.masked").first).to_have_text("il")
-    settle(page)
-    child.click()
-    expect(say).to_contain_text(
-        "Without “enfant” in all 18 heads of the decoder, all 54 heads together still say il (92%). "
-        "Cross-attention also reads the English."
-    )
-    page.get_by_text("Its attention is changed.").wait_for()
-    for action in (child, child, page.get_by_role("button", name="undo all changes")):
-        settle(page)
-        action.click()
-    expect(say).to_contain_text("This head looks most at “enfant”")
-    settle(page)
-    page.get_by_role("button", name="layer 1, head 1:").click()
-    page.wait_for_url(re.compile("head=decoder-1-1"))
-    settle(page)
-    page.get_by_role("button", name="ne … pas").click()
-    expect(page.locator(".grid [aria-pressed=true]")).to_have_text("ne")
-    settle(page)
-    page.locator("button.key", has_text="ne").click()
-    expect(say).to_contain_text("Without “ne” in all 18 heads of the decoder, all 54 heads together say où")
-    expect(page.locator(".query.blank"), "what came after another word is not written").to_have_count(8)
-    page.get_by_role("button", name="scores").click()
-    expect(page.locator(".heads")).to_be_hidden()
-    page.get_by_role("button", name="says", exact=True).click()
-    expect(page.locator(".heads")).to_be_visible()
-    assert_fits(page)
 
 
 def test_words_are_swapped_numbered_and_dragged_and_only_then_the_french_follows(visit, app_url):
