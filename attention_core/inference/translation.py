@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.trace import AttentionTrace
@@ -25,7 +24,7 @@ from attention_core.models.transformer import (
     edited,
     last_cross,
 )
-from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
+from attention_core.models.translator import CanTranslate, Labels, Translator, beam_search
 
 END_LABEL = "end"
 NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
@@ -341,21 +340,3 @@ def _logits(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> 
 def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
     """Return the n-th root of the probability of a sentence of n words, the end included: the geometric mean."""
     return math.prod(probabilities) ** (1 / max(n_words, 1))
-
-
-def vector_similarities(
-    model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView
-) -> Tensor:
-    """Return the cosine similarity of the vectors of every row and English word of a view, (n_rows, n_words).
-
-    A word of several pieces has the mean of their vectors; the row of the word that is still to come is NaN.
-    """
-    table = model.embedding.weight
-    piece_vectors, word_of = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
-    word_vectors = torch.stack([piece_vectors[word_of == word].mean(0) for word in range(source.word_of[-1] + 1)])
-    stops = [*view.first_piece[1:], len(translation.ids)]
-    row_vectors = torch.stack([
-        table[translation.ids[first:stop]].mean(0) if first < stop else table.new_full(table.shape[1:], torch.nan)
-        for first, stop in zip(view.first_piece, stops, strict=True)
-    ])  # fmt: skip
-    return cosine_similarity(row_vectors[:, None], word_vectors[None], dim=-1).cpu()

@@ -39,7 +39,7 @@ CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
 THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "wine")
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
-NOTE = "Each tile is a piece of where it looks, and stands for 1,280 numbers; a region has seen far beyond its edges."
+NOTE = "Each tile is a piece of where it looks; it has seen beyond its edges."
 KNOWS = "The network knows a thousand things; no people, faces, trees or letters."
 
 
@@ -209,8 +209,7 @@ def draw_controls(reading: PhotoReading) -> None:
     n_absent = round(held.absent_called * (len(photo_names()) - 1))
     figures = (
         (percent(held.control), f"{name}, asked for anything else"),
-        (percent(held.trained), f"{name}, all regions equal, shrunk as in training"),
-        (f"{n_absent} of 999", "other things found on this photograph, too"),
+        (f"{n_absent} of 999", "other things found here, too"),
     )
     with st.container(key="desk_photograph_controls"):
         entries = "".join(f"<div><b>{html.escape(n)}</b>{html.escape(text)}</div>" for n, text in figures)

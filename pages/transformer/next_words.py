@@ -12,7 +12,6 @@ from attention_core.inference import next_word
 from pages.transformer.charts import RowText
 from pages.transformer.inputs import draw_sentence
 from ui.computed import by_model, card_or_empty, model_or_stop
-from ui.labels import note
 from ui.layout import figures_table, stop_run
 from ui.words import report_unknown_words
 
@@ -65,16 +64,8 @@ def mean_weights(foresight: next_word.Foresight) -> Tensor:
     return sum(weights[1:], weights[0]) / len(weights)
 
 
-def draw_figures(models: Mapping[str, str], start: Line | None = None) -> None:
-    """Draw how many next words of new sentences models, by their names for people, foresee, and what they write."""
-    rows, seeds = [], []
-    for model, name in models.items():
-        card = card_or_empty(f"next-word-{model}")
-        if figures := card.get("test"):
-            written = [write(f"next-word-{model}", start, N_WRITTEN)] if start else []
-            rows.append((name, *(f"{figures[each]:.1%}" for each in FIGURES), *written))
-            if again := card.get("other_seeds", {}).get("1"):
-                seeds.append(f"{name}, {again[FIGURES[1]]:.1%}")
-    figures_table((NEW_SENTENCES, "only before", "whole line", *["writes by itself"] * bool(start)), *rows)
-    if seeds:
-        note(f"Another seed: {', '.join(seeds)}.")
+def draw_figures(models: Mapping[str, str]) -> None:
+    """Draw how many next words of new sentences models, by their names for people, foresee."""
+    figures = {name: card_or_empty(f"next-word-{model}").get("test") for model, name in models.items()}
+    rows = [(name, *(f"{shares[each]:.1%}" for each in FIGURES)) for name, shares in figures.items() if shares]
+    figures_table((NEW_SENTENCES, "only before", "whole line"), *rows)

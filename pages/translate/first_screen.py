@@ -149,9 +149,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
                 listed = {*network.LISTED, *MODELS.value.values()}
                 for slot in network.FIRST:
                     choose_model(slot, {name: label for name, label in LABELS.items() if name in listed}, "visible")
-            st.caption(
-                "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
-            )
+            st.caption("Trained on 135,806 pairs of short sentences. With attention they lose words, too.")
         if _is_short_and_sound(text, models):
             with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
                 st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")

@@ -93,12 +93,12 @@ def answer(masked: Masked) -> str:
         next_words.count_right(masked.foreseen(foresight)) for foresight in (masked.foresight, masked.unmasked)
     )
     n_visible = int(masked.mask.diagonal(1)[:n].sum())
-    copies = f"Without a mask a network copies the next word: {n_copied} of {n} right."
+    copies = f"Without a mask it copies the next word: {n_copied} of {n} right."
     if MODEL.value == "tiny-mask" and not masked.mask.all():
         return f"{copies} −1e-9 hides nothing, so this one copies, too: {n_right} of {n}."
     if n_visible == n:
         return f"{copies} Here nothing is hidden from the other one either: {n_right} of {n}."
-    guesser = "the network" if MODEL.value == "unmasked" else "a network trained with a mask"
+    guesser = "it" if MODEL.value == "unmasked" else "another network"
     leaves = f"leaves {n_visible} of them in sight" if n_visible else f"hides it, so {guesser} has to guess"
     return f"{copies} The mask {leaves}: {n_right} of {n}."
 
@@ -111,9 +111,8 @@ def draw(masked: Masked) -> None:
     clicks = clickable(key, "cell", lambda cell: _toggle(int(cell["row"]), int(cell["col"])))
     mask_title = "Your mask" if PAINTED.value else MASKS[MASK.value].format(size=SIZE.value).capitalize()
     _draw_cells(right, mask_title, masked, masked.foresight, masked.mask, **clicks)
-    start = masked.line._replace(ids=masked.line.ids[:2], labels=masked.line.labels[:2])
     with st.container(key="desk_transformer_figures"):
-        next_words.draw_figures(TRAINED, start)
+        next_words.draw_figures(TRAINED)
 
 
 def _draw_cells(

@@ -48,10 +48,7 @@ def draw(text: str | None) -> None:
     if forms:
         draw_chart(forms_chart(forms), key="transformer_forms", alt="BLEU by length", container=left)
     with right:
-        note(
-            "Six heads average the values six times, a sixth of the numbers each. The feed-forward part mixes no words."
-        )
-        note("A small language model gains by neither: 42.2, 42.8 and 42.5% of next words.")
+        note("The feed-forward part mixes no words. A small language model gains by neither: 42.2, 42.8, 42.5%.")
 
 
 def _draw_table(forms: Mapping[str, Trainings], text: str | None) -> None:

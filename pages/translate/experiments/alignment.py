@@ -6,19 +6,17 @@ import streamlit as st
 
 from attention_core.bounds.harmless import as_markdown
 from attention_core.device import to_array
-from attention_core.inference.translation import TracedTranslation, read_source, vector_similarities
+from attention_core.inference.translation import TracedTranslation
 from pages.translate.charts import alignment_chart
 from pages.translate.first_screen import choose_model
 from pages.translate.forcing import WORD, forced_words_note
 from pages.translate.grammar import draw_grammar
 from pages.translate.inputs import Translations, draw_translations
 from ui.chart import draw_chart
-from ui.computed import cached_computation
 from ui.layout import section
 from ui.lecture.mode import LECTURE
-from ui.translators import TRANSLATORS, model_of
+from ui.translators import TRANSLATORS
 
-_vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
 MAX_CELL, MAX_HEATMAP = 36, 400  # sides of a cell and of a heatmap, screen pixels
 HALL_WIDTH = 940  # screen pixels of a heatmap in a hall
 draw_input = draw_translations
@@ -45,14 +43,14 @@ def _describe_crossing(traced: TracedTranslation) -> str:
 
 def draw(translations: Translations) -> None:
     """Draw each model's alignment, and below them what becomes of the gender of an article."""
-    _draw_alignments(translations.models, translations.text)
+    _draw_alignments(translations.models)
     with st.container(key="desk_translate_grammar"):
         section("Is grammar caught?")
         draw_grammar(translations.models, translations.text)
 
 
-def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
-    """Draw each model's alignment as a heatmap, all on one colour scale; say whether attention follows likeness."""
+def _draw_alignments(models: Mapping[str, TracedTranslation]) -> None:
+    """Draw each model's alignment as a heatmap, all on one colour scale."""
     if LECTURE.value:
         models = {slot: traced for slot, traced in models.items() if not traced.view.is_single} or models
     widths = [4 if traced.view.is_single else 9 for traced in models.values()]  # one vector has no heatmap
@@ -70,7 +68,6 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 st.markdown(f"**{name}**{remark}")
             if view.is_single:
                 continue
-            closest = _closest_words(traced, text)
             chart = alignment_chart(
                 to_array(view.weights),
                 view.target,
@@ -78,13 +75,9 @@ def _draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None
                 size=round(cell * max(len(view.target), len(view.keys))),
                 width=HALL_WIDTH if LECTURE.value else None,
                 marked_row=min(WORD.value, len(view.target) - 1),
-                framed=[] if LECTURE.value else list(closest.items()),  # what explains the frames is not on that screen
             )
             description = f"Alignment, {traced.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
-            if closest and traced.translator != "mean":
-                with st.container(key=f"desk_translate_meaning_{slot}"):
-                    _draw_meaning(traced, closest)
 
 
 def _describe_alignment(traced: TracedTranslation) -> str:
@@ -95,18 +88,3 @@ def _describe_alignment(traced: TracedTranslation) -> str:
     if traced.translator == "transformer":
         return f": cross-attention of the last layer, mean of {traced.trace.n_heads} heads."
     return ""
-
-
-def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
-    """Return, for each row with a French word, the index of the English word whose vector is most similar."""
-    similarities = _vector_similarities(model_of(traced.translator), read_source(text), traced.translation, traced.view)
-    lettered_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: int(similarities[row].argmax()) for row in lettered_rows}
-
-
-def _draw_meaning(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
-    """Say how often attention follows the closest word."""
-    heaviest = traced.view.weights.argmax(1).tolist()
-    n_heaviest = sum(heaviest[row] == english_word for row, english_word in closest.items())
-    exception = "" if n_heaviest == len(closest) else ": closeness alone does not say where it looks"
-    st.caption(f"Framed: the most similar vector, the heaviest for {n_heaviest} of {len(closest)}{exception}.")

@@ -109,7 +109,4 @@ def _draw_figures(feeding: Feeding) -> None:
     ]
     figures_table(("", "BLEU", "alignment errors", "your sentence"), *rows, ends_in_french=True)
     with st.container(key="desk_translate_fed_note"):
-        note(
-            f"On {figures['fed']['n']} held-out sentences, and a hundred aligned by hand; seed 0. *Input feeding*: "
-            "Luong et al. 2015."
-        )
+        note(f"On {figures['fed']['n']} held-out sentences, a hundred aligned by hand. *Input feeding*: Luong 2015.")

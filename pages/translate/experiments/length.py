@@ -49,8 +49,8 @@ def draw(states: States) -> None:
         vectors, weights, context = map(to_array, (collapsed.states, collapsed.weights, collapsed.context))
         description = f"{len(collapsed.words)} encoder states and their weighted sum"
         draw_weighted_sum(collapsed.words, vectors, weights, context, description)
-        again = " Where the sentence ends, it begins again." * states.is_repeated
-        st.caption(f"Bars: dot attention's weights before the first French word.{again}")
+        if states.is_repeated:
+            st.caption("Where the sentence ends, it begins again.")
     with numbers:
         d, d_output = collapsed.states.shape[1], states.d_output
         vector, read_out = f"{d:,}", f"{2 * d * d_output:,}"  # the read-out takes the decoder's state, too

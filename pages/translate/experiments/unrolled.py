@@ -49,6 +49,4 @@ def draw(translations: Translations) -> None:
         verb = "is made to say" if row < n_forced_words(traced) else "says"
         n, french = len(traced.view.target), as_markdown(target[query])
         text = f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**."
-        if row + 1 < n:
-            text += " The next state is fed that word; in Bahdanau et al. (2014) the context, too."
         st.markdown(text)

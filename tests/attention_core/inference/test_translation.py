@@ -22,7 +22,6 @@ from attention_core.inference.translation import (
     trace_translation,
     translate,
     translation_of,
-    vector_similarities,
     word_view,
 )
 from attention_core.models import build, load
@@ -149,28 +148,6 @@ def told(name: str, source=HOUSE, ids: list[int] | None = None):
         else explain(model, source, translation)
     )
     return model, translation, word_view(trace, source, translation)
-
-
-def test_cosines_are_those_of_single_vectors_and_none_for_what_is_not_said():
-    source = read_source("My chihuahua sleeps.")
-    model, translation, view = told("additive", source)
-    alike = vector_similarities(model, source, translation, view)
-    assert alike.shape == view.weights.shape
-
-    def cosine(first, second):
-        return float(first @ second) / math.sqrt(float(first @ first) * float(second @ second))
-
-    for row, first in enumerate(view.first_piece):
-        last = [*view.first_piece, len(translation.ids)][row + 1]
-        french = sum(model.embedding.weight[piece] for piece in translation.ids[first:last]) / (last - first)
-        for word in range(len(source.words) + 1):
-            pieces_of_word = [piece for piece, of in enumerate(source.word_of) if of == word]
-            english = sum(model.embedding.weight[source.ids[piece]] for piece in pieces_of_word) / len(pieces_of_word)
-            assert float(alike[row, word]) == pytest.approx(cosine(french, english), abs=1e-5)
-    model, translation, view = told("dot", HOUSE, french_prefix("La voiture"))
-    alike = vector_similarities(model, HOUSE, translation, view)
-    assert alike[-1].isnan().all()
-    assert alike[:-1].isfinite().all()
 
 
 def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():

@@ -43,7 +43,7 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
     right = n_right(guessed)
     assert right < 3
     said = text_of(mask)
-    assert f"4 of 4 right. The mask hides it, so a network trained with a mask has to guess: {right} of 4." in said
+    assert f"4 of 4 right. The mask hides it, so another network has to guess: {right} of 4." in said
     set_fields(mask, trained="unmasked", mask="none")
     assert "4 of 4 right. Here nothing is hidden from the other one either: 4 of 4." in text_of(mask)
     assert cells(mask).all()
@@ -58,8 +58,6 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
         figures = read_card(f"next-word-{variant}")["test"]
         shares = "</td><td>".join(f"{figures[name]:.1%}" for name in ("accuracy_unseen", "accuracy"))
         assert shares in html_of(mask)
-    assert "Tom tom tom tom" in html_of(mask)
-    assert "Another seed: with a causal mask, 33.4%" in text_of(mask)
 
 
 @pytest.mark.parametrize("name", MASKS)
