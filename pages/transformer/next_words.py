@@ -19,7 +19,6 @@ foresee, foresee_unseen = by_model(next_word.foresee), by_model(next_word.forese
 foresee_word_by_word, write = by_model(next_word.foresee_word_by_word), by_model(next_word.write)
 FIGURES = "accuracy_unseen", "accuracy"  # names on the cards
 NEW_SENTENCES = "next words of 2,000 new sentences"
-N_WRITTEN = 5  # words, at most
 MAX_BESIDE = 9  # positions up to which two matrices stand side by side
 
 

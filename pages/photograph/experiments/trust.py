@@ -54,11 +54,13 @@ def _draw_found(name: str, content: bytes) -> None:
     """Draw what is found on a photograph when each of a thousand names is asked for, there or not."""
     shares = to_array(ask_all(MODEL, see(MODEL, content, SIDE.value), temperature()).attended)
     rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
-    there = PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else None  # on one's own nobody has named it
-    colours = [THERE if there is None or photo_names()[row] in there else ABSENT_COLOUR for row in rows]
-    section("Found by name" if there is None else "Found by name (blue: it is there)", Role.OUTPUT)
-    names = [(photo_names()[row], float(shares[row])) for row in rows]
-    st.html(bar_rows((*bar, colour) for bar, colour in zip(names, colours, strict=True)))
+    names, found = [photo_names()[row] for row in rows], shares[rows].tolist()
+    there = PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else names  # on one's own nobody has said what is there
+    heading = "Found by name (blue: it is there)" if name in PHOTOGRAPHS else "Found by name"
+    section(heading, Role.OUTPUT)
+    note_picture(partial(bar_table, names, {"probability": found}, SERIES), "Found by name")
+    colours = [THERE if each in there else ABSENT_COLOUR for each in names]
+    st.html(bar_rows(zip(names, found, colours, strict=True)))
 
 
 def answer(card: dict[str, Any]) -> str:

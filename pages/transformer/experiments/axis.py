@@ -10,6 +10,7 @@ from attention_core.inference.next_word import Foresight, named_mask
 from pages.transformer import next_words
 from pages.transformer.charts import RowText, mask_chart
 from ui.chart import draw_chart
+from ui.labels import note
 from ui.layout import section
 
 MODELS = {"causal": "over keys", "over-queries": "over queries"}
@@ -79,3 +80,4 @@ def draw(softmaxes: Softmaxes) -> None:
         alt = f"Softmax {name}: weights, sums and next words"
         draw_chart(chart, width="content", alt=alt, key=f"transformer_{model}", container=column)
     next_words.draw_figures({model: f"softmax {name}" for model, name in MODELS.items()})
+    note("Over queries, softmax shares each key out.")

@@ -278,10 +278,7 @@ def test_nothing_typed_leaves_positions_and_cost(page):
         assert page.info
         assert n_charts(page, ("positions", "cost")) == 4
     assert "only their distance counts" in text_of(open_question(page, "positions"))
-    assert (
-        "33.7% with positions added (another seed: 33.4%), 33.7% with them beside the words, 33.3% without"
-        in text_of(page)
-    )
+    assert "33.3% of next words, 33.7% with them" in text_of(page)
 
 
 def test_bad_input_is_answered_and_what_was_not_read_is_told(page):
