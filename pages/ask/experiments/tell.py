@@ -70,7 +70,7 @@ def draw(scene: DescribedScene) -> None:
         _draw_strip(caption, scene.drawing.canvas, labels, UNCHOSEN, named)
         return
     with scene.beside:
-        index = WALK.draw(labels, [0, *named[:1], len(labels) - 1])
+        index = WALK.draw(labels)
         map_column, strip_column = st.columns([1, 1.5], gap="medium")
         with map_column:
             _draw_glimpse(scene, index, labels[index])

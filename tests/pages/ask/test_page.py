@@ -286,7 +286,7 @@ def test_drawing_and_question_survive_going_to_another_page(page):
 
 def test_drawing_is_told_and_every_word_has_its_look(page):
     page.button(key=f"{NAME}_tell").click().run()
-    assert "*A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8.* True: “above”" in text_of(page)
+    assert "*A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8.* True (“above”" in text_of(page)
     assert int(re.search(r"Look 1 of (\d+)", text_of(page))[1]) >= 3
     assert "<figure>an<" in html_of(page), "an orange 2"
     page.button(key=f"{NAME}_at_next").click().run()
@@ -350,13 +350,8 @@ def test_a_drawing_of_one_s_own_is_warned_of_as_its_digits_are_read(page):
     assert "unclear question" in text_of(page)
 
 
-def test_the_telling_takes_three_stops_in_a_lecture_and_shows_where_digits_are_named(visit):
-    page, stops = visit(NAME, lecture="1", question="tell"), 0
-    while not page.button(key=f"{NAME}_at_next").disabled:
-        page.button(key=f"{NAME}_at_next").click().run()
-        assert page.session_state["ask_at"]
-        stops += 1
-    assert stops == 2
+def test_a_lecture_shows_where_digits_are_named(visit):
+    page = visit(NAME, lecture="1", question="tell")
     assert re.findall(r"<figure[^>]*>(\w+)", html_of(page)) == ["7", "2", "3", "5", "8"]
 
 
