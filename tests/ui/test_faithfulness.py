@@ -72,7 +72,7 @@ def test_heads_are_ranked_and_inserted_parts_and_orders_through_layers_drawn(vis
     assert "with erasing each part alone" in text_of(page)
 
 
-@pytest.mark.parametrize("name", ["translate", "transformer"])
+@pytest.mark.parametrize("name", ["translate", "transformer", "memory"])
 def test_forty_unknown_words_are_not_erased_in_five_hundred_ways(visit, name):
     page = visit(name, tab="doubts", text=" ".join(f"qwx{n}zy" for n in range(40)))
     assert "too long to erase word after word" in text_of(page)

@@ -12,11 +12,16 @@ from pages.memory import first_screen as screen
 from ui.faithfulness import QuestionedMap, question_map
 from ui.faithfulness import answer as answer
 from ui.faithfulness import draw as draw
+from ui.hosting.bounds import QUESTIONED_PIECES
 
 
 def draw_input() -> QuestionedMap:
     """Draw the sentence; return what becomes of the translation as words go."""
-    return question_map(screen.NAME, screen.WITHOUT, "words", _vector_subject, screen.draw_sentence())
+    text = screen.draw_sentence()
+    n_pieces, most = len(read_source(text).ids), QUESTIONED_PIECES.maximum // 2
+    if n_pieces > most:
+        return QuestionedMap.missing(f"This is too long to erase word after word: {n_pieces} pieces, at most {most}.")
+    return question_map(screen.NAME, screen.WITHOUT, "words", _vector_subject, text)
 
 
 def _vector_subject(model: Translator, text: str) -> Subject:
