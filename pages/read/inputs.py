@@ -12,6 +12,7 @@ from pages.read.changes import ChangedReading, read_changed
 from pages.read.numbers import WALK
 from pages.read.pad import NAME, number_pad
 from ui.chart import draw_map
+from ui.lecture.mode import LECTURE
 from ui.player import export_bar
 from ui.take_along import take_along
 
@@ -54,9 +55,9 @@ def maps_of(reading: DigitReading) -> np.ndarray:
 
 
 def draw_present_map(present: PresentLook, key: str, hint: str = "", size: int = MAP_WIDTH, **choice: Any) -> None:
-    """Draw where the present look goes, over the drawing, in the colours of all looks."""
+    """Draw where the present look goes, over the drawing, in the colours of all looks; in a lecture of it alone."""
     maps, alt = maps_of(present.drawing.reading), f"The chosen look: where it goes, over the drawing{hint}"
-    canvas, high = present.drawing.canvas, float(maps.max())
+    canvas, high = present.drawing.canvas, None if LECTURE.value else float(maps.max())
     paper = np.median(canvas, (0, 1))
     faded = (paper + FADED_INK * (canvas - paper)).astype(np.uint8)
     draw_map(maps[present.look], faded, key, alt, size=size, high=high, **choice)

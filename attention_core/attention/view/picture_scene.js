@@ -275,7 +275,7 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  // Which look went where most, where several lead to one answer: above what is drawn there.
+  // Which look went where most, where several lead to one answer: above what is drawn there or, without room, below it.
   numberLooks(alpha) {
     const { pen, data: { looks, boxes = [], grid: [rows, columns] }, layout: { tones, scale, least, side } } = this, size = Math.max(15 * scale, least * 0.8), places = new Map();
     looks.forEach(({ weights }, row) => {
@@ -283,9 +283,9 @@ export class PictureScene extends ScenePlayer {
       const box = boxes.find(isNear)?.map((share) => share * side) ?? [y, x, y + h, x + w];
       if (looks.length > 1 && index < rows * columns) places.set(String(box), [box, [...(places.get(String(box))?.[1] ?? []), row + 1]]);
     });
-    places.forEach(([[y, from, , to], numbers]) => {
+    places.forEach(([[y, from, bottom, to], numbers]) => {
       const label = `look ${numbers.join(", ")}`, wide = this.text(label, 0, 0, size, { weight: 650, alpha: 0 }) + 0.8 * size;
-      const left = clamp((from + to - wide) / 2, 2, side - wide - 2), top = Math.max(2, y - 1.7 * size);
+      const left = clamp((from + to - wide) / 2, 2, side - wide - 2), top = y > 1.8 * size ? y - 1.7 * size : Math.min(bottom + 0.3 * size, side - 1.5 * size);
       pen.globalAlpha = alpha;
       pen.fillStyle = tones.ink;
       pen.beginPath();

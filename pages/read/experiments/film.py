@@ -27,7 +27,7 @@ def answer(present: PresentLook) -> str:
     probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
     if label == CLASSES[END]:
-        return f"At this look it says **end** ({certainty} sure), and stops."
+        return f"It finds no further digit: it says **end** ({certainty} sure), and stops."
     return f"At this look (pink) it reads **{label}** ({certainty} sure)."
 
 
