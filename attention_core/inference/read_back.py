@@ -28,6 +28,12 @@ def _bare(words: Sequence[str]) -> list[str]:
     return [word.strip(".,!?").lower() for word in words]
 
 
+def gaps_in(target: Sequence[str], second: Sequence[str]) -> list[int]:
+    """Return the indices of words before which a second translation has others that this one leaves out."""
+    changes = SequenceMatcher(None, target, second, autojunk=False).get_opcodes()
+    return [first for change, first, *_ in changes if change == "insert"]
+
+
 def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:
     """Return the indices of words that a second translation lacks, or has less often; no short ones, nor the end."""
     counts = Counter(word.casefold() for word in second)

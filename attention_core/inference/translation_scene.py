@@ -106,8 +106,9 @@ def joined_pieces(word_of: Sequence[int]) -> list[int]:
 
 
 def word_glosses(traced: TracedTranslation, sentence: str) -> list[str]:
-    """Return what each word of a translation means in English, "" for its end."""
-    return [*english_below(traced.view.target[:-1], sentence), ""]
+    """Return what each word of a translation means in English, "" for its end and for a mere helping verb."""
+    helps = {"has"}.difference(sentence.lower().split())
+    return [*("" if gloss in helps else gloss for gloss in english_below(traced.view.target[:-1], sentence)), ""]
 
 
 def words_lost(traced: TracedTranslation, sentence: str) -> list[str]:
@@ -163,8 +164,9 @@ def said_in_english(traced: TracedTranslation, sentence: str) -> list[tuple[str,
     """
     if english := IN_ENGLISH.get(traced.translation.text):
         return [(text, verdict == WRONG) for text, verdict in compare_words(english, sentence) if verdict != NOT_SAID]
-    rows, wrong = zip(traced.view.target, word_glosses(traced, sentence), strict=True), _unfounded(traced, sentence)
-    return [(gloss or french, row in wrong) for row, (french, gloss) in enumerate(rows)][:-1]
+    french, wrong = traced.view.target[:-1], _unfounded(traced, sentence)
+    rows = zip(french, english_below(french, sentence), strict=True)
+    return [(gloss or word, row in wrong) for row, (word, gloss) in enumerate(rows)]
 
 
 def read_and_said(traced: TracedTranslation, sentence: str) -> dict[str, Any]:

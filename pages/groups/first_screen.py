@@ -110,13 +110,9 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
-    texts = [
-        f"{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> opened{_alarms(n_alarms)}"
-        for head, (n_opened, n_open, n_alarms) in ((head, _count(guests)) for head, guests in parties.items())
-    ]
-    n_can_open = sum(guest.can_open for guest in parties["triples"])
-    texts = [f"{n_can_open} of {len(numbers)} locks can be opened.", *texts]
-    st.html(f'<p class="opened"><span>{"</span><span>".join(texts)}</span></p>')
+    (n_single, n_open, n_alarms), (n_both, *_) = map(_count, parties.values())
+    counts = f"One key opens <b>{n_single} of {n_open}</b> locks. Two at once: <b>{n_both} of {n_open}</b>"
+    st.html(f'<p class="opened">{counts}</p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
     tried = sorted(heaviest - {query})
@@ -129,12 +125,16 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
         "opens": parties["triples"][query].is_opened,
         "says": [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
     }
-    left, right = st.columns([1.7, 1], gap="large", vertical_alignment="center")
+    widths = [1, 1.2] if is_answered(NAME) else [1.7, 1]
+    left, right = st.columns(widths, gap="large", vertical_alignment="center")
     with left:
         _party(key="groups_scene", data=data, default={"chosen": None}, on_chosen_change=with_rerun(_on_choose))
     with right:
         with st.container(key="groups_bars"):
             _draw_bars()
+            if n_alarms:
+                with st.container(key="desk_groups_alarms"):
+                    st.caption(f"Here one key wrongly calls {n_alarms} open.")
         try_this(NAME, surprise())
 
 
@@ -167,7 +167,9 @@ def _draw_bars() -> None:
     section(NEW_LOCKS.format(n_locks))
     colour, drawn = ROLE_COLOURS[Role.QUERY], {name: share for name, share in shares.items() if share is not None}
     note_picture(partial(bar_table, [*drawn], {"right": [*drawn.values()]}, [colour]), NEW_LOCKS.format(n_locks))
-    st.html(bar_rows((name, share, GREY if name == NO_KEY else colour) for name, share in shares.items()))
+    prices = {name: f": {card.get('parameters', 0):,} learned numbers" for name, card in cards.items()}
+    labels = {name: name + prices.get(name, "") * is_answered(NAME) for name in shares}
+    st.html(bar_rows((labels[name], share, GREY if name == NO_KEY else colour) for name, share in shares.items()))
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
@@ -175,10 +177,6 @@ def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
     faults = [guest.fault for guest in guests]
     n_open = sum(guest.can_open for guest in guests)
     return n_open - faults.count(MISSED), n_open, faults.count(WRONG)
-
-
-def _alarms(n_alarms: int) -> str:
-    return f", {n_alarms} wrongly called open" if n_alarms else ""
 
 
 def invite_guests() -> None:
@@ -196,10 +194,8 @@ def surprise() -> TryThis:
         deep = card_or_empty(STACKS[TWICE])
         accuracy = deep.get("test_accuracy", 0.0)
         times = deep.get("parameters", 0) / card_or_empty(HEADS["triples"]).get("parameters", 1)
-        return bisect_left(JUDGED_BOUNDS, accuracy), (
-            f"Two layers judge {percent(accuracy)} of new locks rightly. The price: {times:.0f} times as many learned "
-            "numbers as two keys at once."
-        )
+        price = f"with {times:.0f} times as many learned numbers as two keys at once"
+        return bisect_left(JUDGED_BOUNDS, accuracy), f"{percent(accuracy)} of new locks, {price}."
 
     return TryThis(
         "give single keys a second layer",

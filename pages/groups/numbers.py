@@ -20,8 +20,7 @@ def draw_numbers(party: Party) -> None:
     """Draw the steps of the chosen head."""
     head, (numbers, query, traces) = choose_head(), party
     trace = traces[head]
-    key_note = " Each key is a pair of others." if head == "triples" else ""
-    guests_note = f"{party.names[query]} is {numbers[query]}.{key_note}"
+    key_note = "Each key is a pair of others." if head == "triples" else ""
     show_all_numbers(
         trace,
         STEPS,
@@ -29,7 +28,7 @@ def draw_numbers(party: Party) -> None:
         query=query,
         style_of=lambda step: None if step.col_axis.grid else StepStyle(query, size=SIZE),
         on_query=QUERY.set,
-        below_text=lambda _: note(guests_note),
+        below_text=lambda _: note(key_note),
         below_picture=lambda step: _draw_pairs(trace, step, query, numbers),
     )
 

@@ -28,7 +28,7 @@ def show_party() -> None:
 
 page_frame(
     screen.NAME,
-    "Attention scores **pairs**: a lock and one key. Here a lock needs **two**, which with its own number "
-    f"add up to a multiple of {MODULUS}; so about half of all locks open.",
+    "Attention tries **one key** at a time. A lock here opens for **two**: with its own number they add up to a "
+    f"multiple of {MODULUS}.",
 )
 page_body(show_party)

@@ -18,8 +18,6 @@ from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
 WALK = Walk(NAME)
-LAST_LOST = -1  # in place of a row: the last French word that looks at one that the one vector loses
-FRENCH_ROW = Field(f"{NAME}_cure", "at", LAST_LOST, address="at", parse=whole_number)
 WITHOUT, ATTENTIVE = "translator-none", "translator-dot"
 LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 N_OF_SHORT_SENTENCE = 6  # words of a sentence of one's own that make the short one
@@ -48,7 +46,7 @@ def read_sentence() -> str:
 
 
 def _on_sentence() -> None:
-    for field in (WALK.field, FRENCH_ROW, LENGTH):
+    for field in (WALK.field, LENGTH):
         field.reset()
 
 
@@ -105,16 +103,14 @@ def describe_loss(text: str) -> str:
     """Say what one vector loses of a sentence and of its beginning, and attention; "" where a network is missing."""
     if not all(traced(name, text) for name in LABELS):
         return ""
-    short, lost = shorter(text), _named(lost_words(WITHOUT, text), n_words(text))
-    loss = f"One vector gets {lost} wrong"
-    if n_words(text) >= 2 * n_words(short):
-        short_loss = _named(lost_words(WITHOUT, short), n_words(short))
-        loss = f"Of the first {n_words(short)} words alone one vector gets {short_loss} wrong. Of all, {lost}"
-    return f"{loss}. Attention gets {_named(lost_words(ATTENTIVE, text), n_words(text))} wrong."
+    short, lost, attentive = shorter(text), _loss(WITHOUT, text), _loss(ATTENTIVE, text)
+    if n_words(text) < 2 * n_words(short):
+        return f"One vector gets {lost} wrong; attention {attentive}."
+    return f"One vector gets {_loss(WITHOUT, short)} wrong, of all words {lost}; attention {attentive}."
 
 
-def _named(words: list[str], n_read: int) -> str:
-    return f"**{len(words)} of {n_read}**"
+def _loss(name: str, text: str) -> str:
+    return f"**{len(lost_words(name, text))} of {n_words(text)}**"
 
 
 def guess_loss(text: str) -> TryThis:

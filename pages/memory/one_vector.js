@@ -8,7 +8,7 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 114, HALL_CURVE_HEIGHT = 116, CURVE_LEFT = 16, CURVE_RIGHT = 130;
+const RIM = 8, CURVE_HEIGHT = 126, LONG = 21, A_WORD = 7, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
@@ -50,7 +50,8 @@ class OneVector extends ScenePlayer {
     this.buildSteps(this.timeline);
     this.words = this.fill(this.source, words.map((text) => [text]));
     for (const half of this.halves) {
-      const data = (half.data = halves.find(({ name }) => name === half.name));
+      const { name } = half;
+      const data = (half.data = halves.find((each) => each.name === name));
       for (const node of [half.bars, half.said]) node.hidden = !data;
       if (!data) continue;
       half.title.textContent = data.isLiteral ? `${data.title} (word for word)` : data.title;
@@ -59,9 +60,10 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)} words wrong, lost or misplaced` : `none of ${counts.at(-1)} words wrong` }));
-      if (nLost) make(half.lost, "span", "which", `: ${lost.join(", ")}`);
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? " words wrong, lost or misplaced" : ` of ${counts.at(-1)} words wrong`);
       half.lost.classList.toggle("none", !nLost);
+      const nOf = (text, texts) => texts.filter((each) => each.toLowerCase() === text.toLowerCase()).length;
+      if (name === "vector") this.gone = words.map((text) => nOf(text, words) <= nOf(text, lost));
     }
     set(this.length, { min: stops[0], max: stops.at(-1), "aria-valuetext": `${counts.at(-1)} words` });
     this.length.value = counts[0];
@@ -129,6 +131,7 @@ class OneVector extends ScenePlayer {
       half.englishWords.forEach((node, index) => { node.style.opacity = shown(index, half.englishWords.length); });
       half.frenchWords.forEach((node, index) => { node.style.opacity = shown(index, half.frenchWords.length); });
       half.lost.style.opacity = this.isCovered ? 0 : eased(since, 3.5, 3.9);
+      if (half.name === "vector") words.forEach((node, index) => node.classList.toggle("gone", this.gone[index] && !this.isCovered && since > 3.5));
       this.drawThreads(half, (index) => shown(index, half.frenchWords.length));
     }
     this.writeTime(this.captionNow());
@@ -173,7 +176,8 @@ class OneVector extends ScenePlayer {
   }
 
   captionNow() {
-    const { data: { halves, counts, size }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
+    const { data: { halves, counts, size, isTold }, time, timeline: { starts } } = this, n = counts.at(-1), [first, second] = halves;
+    if (isTold) return "";
     if (this.isCovered || time < SECONDS.reads) return `Above, all ${n} words go into **one vector** of ${size} numbers. Below, **each word keeps its own**.`;
     const lossOf = ({ lost }) => (lost.length ? `**${lost.length} of ${n}** ${lost.length > 1 ? "are" : "is"} wrong, lost or misplaced` : "**no word** is wrong");
     const one = first.name === "vector" ? `Out of one vector for ${n} words, ${lossOf(first)}.` : "";
@@ -186,7 +190,8 @@ class OneVector extends ScenePlayer {
   drawCurve() {
     const { curve, length, lengths, smallest, n, data: { stops, curve: { groups, scores } } } = this;
     if (!groups.length) return;
-    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = smallest > 13 ? HALL_CURVE_HEIGHT : CURVE_HEIGHT, left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 8));
+    const isNarrow = this.root.classList.contains("narrow"), width = lengths.clientWidth, high = CURVE_HEIGHT + (smallest > 13 && A_WORD * Math.max(0, LONG - n)),  // a hall has room beside a short sentence
+       left = isNarrow ? 8 : CURVE_LEFT, right = width - (isNarrow ? 8 : Math.max(CURVE_RIGHT, smallest * 8));
     const top = Math.max(stops.at(-1), middleOf(groups.at(-1))), low = Math.min(stops[0], middleOf(groups[0])), highest = Math.max(...scores.flatMap(({ bleu }) => bleu));
     const xOf = (count) => left + ((right - left) * (clamp(count, low, top) - low)) / (top - low), yOf = (score) => 8 + (high - 12) * (1 - score / highest);
     const xs = groups.map((group, at) => xOf(at < groups.length - 1 ? middleOf(group) : top)), all = high + 1.5 * smallest;

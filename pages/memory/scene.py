@@ -20,10 +20,11 @@ from pages.memory.first_screen import (
     traced,
 )
 from ui.component import component
+from ui.lecture.mode import LECTURE
 from ui.scene import draw_scene
 from ui.state import component_message
 from ui.translation_scene import note_weights
-from ui.try_this import is_guessing
+from ui.try_this import is_answered, is_guessing
 
 SURE, LONG = 0.95, 4  # weight of a word that is looked up, and letters of one that is no article or pronoun
 TITLES = {
@@ -61,6 +62,7 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
         "halves": [_half(name, model, read) for name, model in models.items()],
         "curve": _curves(),
         "covered": is_guessing(NAME),
+        "isTold": LECTURE.value and is_answered(NAME),  # in the answer
     }
 
     def on_choose() -> None:

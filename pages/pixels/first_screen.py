@@ -83,7 +83,7 @@ PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
 TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
-CLAIM = "Each pixel becomes a mixture of all 784: learned weights keep the digit, equal ones lose it."
+CLAIM = "Each pixel becomes a mixture of all 784, by learned weights."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
 ink_of_mixtures = cached_computation()(ink_taken)
@@ -238,11 +238,8 @@ def draw_equal_map(reading: Reading) -> None:
 
 
 def pad_heading() -> str:
-    """Return the heading above the pad, which says what its colours show."""
-    if MAP.value != SINGLE_QUERY:
-        return "Draw: its colours show where pixels look"
-    colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    return f"Draw, or click a pixel: {colours} what it reads"
+    """Return the heading above the pad."""
+    return "Draw your own, or click a pixel" if MAP.value == SINGLE_QUERY else "Draw your own"
 
 
 def equal_weight() -> str:
@@ -258,20 +255,6 @@ def control() -> str:
 def control_accuracy() -> float | None:
     """Return how often the layer's control is right; None where no card says it."""
     return card_or_empty(control()).get("test_accuracy")
-
-
-def worth_text() -> str:
-    """Say how often the chosen layer is right, as learned and with equal weights, also where it began with them."""
-    card, equal_from_start = card_or_empty(LAYER.value), card_or_empty(EQUAL_FROM_START).get("test_accuracy")
-    learned, equal = (card.get(f"test_accuracy{suffix}") for suffix in ("", "_with_uniform_attention"))
-    if learned is None:
-        return ""
-    if equal is None:
-        return f"Of 10,000 new digits it reads {learned:.0%}."
-    figures = f"{learned:.0%}; with every weight {equal_weight()} {equal:.0%} (by luck 10%)"
-    if equal_from_start and LAYER.value == PLAIN:
-        figures += f"; a network trained so from the start reads {equal_from_start:.0%}"
-    return f"Of 10,000 new digits it reads {figures}."
 
 
 def choose_layer() -> None:

@@ -26,9 +26,9 @@ from ui.state import component_message
 from ui.try_this import TryThis, is_answered, is_guessing
 
 KEY = "pixels_ten"
-GREY_NOTE = "Equal weights make an even grey of any drawing; in training the network never saw one."
+GREY_NOTE = "Equal weights make an even grey of any drawing, which no training picture was"
 HINT = " Click one to see how."
-WITHOUT_ATTENTION = "Equal weights lose where the ink lies; with no attention at all it stays in its place."
+WITHOUT_ATTENTION = "Equal weights lose where the ink lies. Without attention it stays in its place."
 _read_many = by_model(ask_many)
 _ten_digits = component("ten_digits", folder="pages/pixels")
 
@@ -45,44 +45,41 @@ def draw_ten_digits() -> None:
             set_strokes(screen.PAD, screen.PAD.presets[presets[digit]](), preset=presets[digit])
             screen.IS_EVEN.value = is_even is True
 
+    card, alone = screen.card_or_empty(screen.LAYER.value), screen.control_accuracy()
+    shares = [card.get("test_accuracy"), card.get("test_accuracy_with_uniform_attention"), alone]
+    shares = shares if None not in shares else [None] * 3  # one measure for all rows
     rows = [
-        _row("Mixtures, weights as learned", learned),
-        _row(f"Mixtures, every weight {screen.equal_weight()}", equal) | {"even": True},
+        _row("Mixtures, weights as learned", learned, shares[0]),
+        _row(f"Mixtures, every weight {screen.equal_weight()}", equal, shares[1]) | {"even": True},
     ]
-    accuracy = screen.control_accuracy()
-    has_control = is_answered(screen.NAME) and accuracy is not None
-    if has_control:
-        alone = _row("Another network: no pixel looks at another", _read_alone(presets))
-        if figure := _equal_figure():
-            rows[1]["figure"], alone["figure"] = figure, f"{accuracy:.0%} of 10,000 new digits read"
-        rows = [rows[1], alone]
+    if has_control := is_answered(screen.NAME) and alone is not None:
+        rows.append(_row("Another network: no pixel looks at another", _read_alone(presets), shares[2]))
     equal_digits = [digit for _, digit in equal]
     data = {
         "claim": WITHOUT_ATTENTION if has_control else "" if is_guessing(screen.NAME) else describe_equal(equal_digits),
         "rows": rows,
         # a lecture's first screen has no scene
-        "note": "" if has_control else GREY_NOTE + HINT * (not LECTURE.value),
+        "note": "" if has_control else f"{GREY_NOTE}{_from_start()}." + HINT * (not LECTURE.value),
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
-        if not (has_control or is_guessing(screen.NAME) or LECTURE.value):
-            st.caption(screen.worth_text())
 
 
-def _row(title: str, digits: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """Return what ten_digits.js draws as a row, from a picture of each digit and what is read."""
-    return {"title": title, "pictures": [picture for picture, _ in digits], "digits": [digit for _, digit in digits]}
+def _row(title: str, digits: Sequence[tuple[str, int]], accuracy: float | None) -> dict[str, Any]:
+    """Return what ten_digits.js draws as a row, from a picture of each digit, what is read, and how often rightly."""
+    figure = None if accuracy is None else f"{accuracy:.0%} of 10,000 new digits read"
+    pictures, read = zip(*digits, strict=True)
+    return {"title": title, "pictures": pictures, "digits": read, "figure": figure}
 
 
-def _equal_figure() -> str:
-    """Say how often the layer is right with equal weights, and where it began with them; "" where unmeasured."""
-    equal = screen.card_or_empty(screen.LAYER.value).get("test_accuracy_with_uniform_attention")
-    if equal is None:
-        return ""
-    figure, from_start = f"{equal:.0%} of 10,000 new digits read", screen.card_or_empty(screen.EQUAL_FROM_START)
-    if from_start and screen.LAYER.value == screen.PLAIN:
-        figure += f"; trained so from the start: {from_start['test_accuracy']:.0%}"
-    return figure
+def _from_start() -> str:
+    """Say how much a network reads that was trained with equal weights, of the layer that is like it."""
+    share = screen.card_or_empty(screen.EQUAL_FROM_START).get("test_accuracy")
+    return (
+        f"; trained on it, a network reads {share:.0%}, by luck 10%"
+        if share and screen.LAYER.value == screen.PLAIN
+        else ""
+    )
 
 
 def _image(label: str) -> torch.Tensor:
@@ -113,8 +110,8 @@ def describe_equal(digits: Sequence[int]) -> str:
     """Say what becomes of the ten digits with equal weights, of which these are read."""
     ((common, n),) = Counter(digits).most_common(1)
     exception = next(((drawn, digit) for drawn, digit in enumerate(digits) if digit != common), None)
-    text = f"With every weight {screen.equal_weight()}, {n} of these 10 digits become {_article(common)}"
-    return f"{text}, and the {exception[0]} {_article(exception[1])}." if exception and n == 9 else f"{text}."
+    text = f"With every weight {screen.equal_weight()}, {n} of these 10 digits are read as {_article(common)}"
+    return f"{text}, and the {exception[0]} as {_article(exception[1])}." if exception and n == 9 else f"{text}."
 
 
 def _article(digit: int) -> str:
@@ -129,9 +126,7 @@ def train_without() -> TryThis:
         if control is None:
             return -1, "Its figures are not here."
         option = 0 if control < 0.3 else 1 if control < 0.8 else 2
-        return option, (
-            f"{control:.0%}, with attention {learned:.0%}: it is enough that each pixel's ink stays in its place."
-        )
+        return option, f"{control:.0%}, with attention {learned:.0%}."
 
     return TryThis(
         "let no pixel look at another",

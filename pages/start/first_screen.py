@@ -82,7 +82,10 @@ def draw_translations() -> None:
     LAST_TEXT.value = text
     data = _sentence_scene(text)
     note_picture(partial(_weights, data), f"“{text}”: where “{data['queries'][data['query']]}” looks")
-    draw_scene(SCENE, data | {"plays": True, "bothSaid": True, "covered": is_guessing(NAME)})
+    data = data | {"plays": True, "bothSaid": True}
+    if is_guessing(NAME):  # at another word than the one that is lost
+        data |= {"covered": True, "query": 0}
+    draw_scene(SCENE, data)
     with line:
         try_this(NAME, _surprise())
     _examples(TEXT, OPENING, "translate")

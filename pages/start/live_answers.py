@@ -10,7 +10,7 @@ from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import read_question
 from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
-from attention_core.inference.read_back import words_only_in
+from attention_core.inference.read_back import gaps_in, words_only_in
 from attention_core.inference.scenes import is_clear, question_scene_data, read_digits, scene_input
 from attention_core.inference.translation_scene import is_sound, vector_data, word_glosses
 from attention_core.models.scene_question import SceneQuestion
@@ -36,7 +36,7 @@ def sentence_answer(text: str) -> dict[str, Any]:
     unique, vector = words_only_in(french, single.view.target), vector_data(single, text)
     vector["glosses"] = word_glosses(single, text)
     if vector["lost"] and is_sound(attentive, text):
-        vector["wrong"] = words_only_in(single.view.target, french)
+        vector |= {"wrong": words_only_in(single.view.target, french), "gaps": gaps_in(single.view.target, french)}
     return attention_data(attentive, text) | {
         "vector": vector,
         "query": unique[-1] if unique else max(range(len(french)), key=lambda row: len(french[row])),

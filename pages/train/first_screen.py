@@ -160,7 +160,8 @@ def draw_learning(training: Training, inputs: Any, text: str) -> None:
     if remark := training.run.lesson.remark(text):
         st.info(remark)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
-        _buttons(training, recorded_film(training.run, text) is not None and not training.is_on)
+        is_recorded = recorded_film(training.run, text) is not None and not training.is_on
+        _buttons(training, is_recorded, is_primary=relinked_guess(training, text) is None)
     draw_film(training, inputs, text)
     if bridge := LESSON_WORDINGS[training.run.settings.lesson].get("bridge"):
         st.caption(bridge)
@@ -173,7 +174,7 @@ def recorded_film(run: LiveRun, text: str) -> dict[str, Any] | None:
     return FILMS.get(lesson) if is_usual and is_example and not run.step else None
 
 
-def _buttons(training: Training, is_recorded: bool) -> None:
+def _buttons(training: Training, is_recorded: bool, *, is_primary: bool) -> None:
     is_visitors, takes = training is TRAINING.value, f"about {training.run.lesson.seconds} seconds."
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.pause)
@@ -182,11 +183,12 @@ def _buttons(training: Training, is_recorded: bool) -> None:
     else:
         again = training.stage is TrainingStage.DONE and is_visitors
         label, icon = ("Train again", ":material/replay:") if again else ("Start", ":material/play_arrow:")
-        st.button(label, key="train_start", icon=icon, type="secondary" if again else "primary", on_click=start)
+        kind = "primary" if is_primary and not again else "secondary"
+        st.button(label, key="train_start", icon=icon, type=kind, on_click=start)
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.n_before, training.seconds_left
-    recorded = f"Recorded. Start trains yours in {takes}"
+    recorded = f"Recorded; yours takes {takes}"
     captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
@@ -222,7 +224,8 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
         sentences.append(wording["case"])
     reasons = [] if is_asking else wording.get("reasons", [])
     data |= {"caption": " ".join((*sentences, wording.get("caption", WORDINGS["caption"]))), "reasons": reasons}
-    data["isAlone"] = open_question(NAME) is None and TRY_STAGE[NAME].value == NOT_TRIED
+    data["isTried"] = TRY_STAGE[NAME].value != NOT_TRIED
+    data["isAlone"] = open_question(NAME) is None
     data["relinked"] = [[NODES.index(node) for node in edge] for edge in NEW_EDGES] if is_asking else []
     _film(key="train_film", data=data | (film or film_data(training.run, inputs, looks_of(training.run, inputs, text))))
 

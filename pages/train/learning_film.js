@@ -66,14 +66,15 @@ class LearningFilm extends Film {
     if (!this.data || !this.measure()) return this.stop();
     const { canvas, data } = this, frame = data.frames[this.at];
     writeMarked(this.verdict, frame.verdict);
+    this.verdict.hidden = data.isTried;  // what is asked is of the graph alone
     this.caption.textContent = data.caption;
     if (!this.playing && !data.live && this.heard.textContent !== this.verdict.textContent) this.heard.textContent = this.verdict.textContent;
-    const wide = this.width >= BESIDE, side = Math.min(!window.lecture?.on ? LARGEST : data.isAlone ? LARGEST_ALONE : LARGEST_IN_HALL, wide ? 0.48 * this.width : this.width), letters = Math.max(14, this.least);
+    const wide = this.width >= BESIDE, side = Math.min(!window.lecture?.on ? LARGEST : data.isAlone ? LARGEST_ALONE : LARGEST_IN_HALL, wide && !data.isTried ? 0.48 * this.width : this.width), letters = Math.max(14, this.least);
     const top = 8, table = data.ink || data.isGraph ? null : this.table(frame, wide ? 0.52 * this.width : this.width, top);
-    const map = table ?? { x: 0, y: top, w: side, h: side };
+    const map = table ?? { x: data.isTried ? (this.width - side) / 2 : 0, y: top, w: side, h: side };
     const chart = wide ? { x: map.x + map.w + (table?.beside ?? 0) + 66, y: top + 2 * letters, h: table ? CHART : side - 90 } : { x: 3 * letters, y: map.y + map.h + 4 * letters + 20, h: 170 };
     chart.w = Math.min(this.width - chart.x - 10, wide && data.isGraph ? 1.35 * map.w : Infinity);  // the graph is the hero
-    const height = Math.max(map.y + map.h + 1.6 * letters, chart.y + chart.h + FOOT);
+    const height = Math.max(map.y + map.h + 1.6 * letters, data.isTried ? 0 : chart.y + chart.h + FOOT);
     set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.answer}` });
     this.clear(height);
     if (data.ink) {
@@ -81,7 +82,7 @@ class LearningFilm extends Film {
       this.write(frame.answer, 0, map.y + map.h + letters, { size: 17, weight: 600, room: map.w });
     } else if (data.isGraph) this.graph(map, frame, letters);
     else this.matrix(map, frame, letters);
-    this.curves(chart, frame, letters);
+    if (!data.isTried) this.curves(chart, frame, letters);
   }
 
   cell(x, y, w, h, share) {
@@ -118,8 +119,10 @@ class LearningFilm extends Film {
     keys.forEach((_, from) => keys.forEach((_, to) => {
       const share = map[from * n + to] / 255, [[x1, y1], [x2, y2]] = [place(from), place(to)];
       if (from === to || !share) return;
+      const stays = [from, to].includes(0) && share < 0.5;  // of the node that is asked about, an edge that is not cut
       pen.globalAlpha = (0.3 + 0.7 * share) * (relinked.length ? 0.25 : 1);
-      pen.lineWidth = 1 + (disc - 3) * share;
+      pen.lineWidth = 1 + (0.6 * disc - 1) * share;
+      if (relinked.length) Object.assign(pen, stays ? { globalAlpha: 1, lineWidth: disc / 5, strokeStyle: this.ink } : { strokeStyle: PINK });
       pen.beginPath();
       pen.moveTo(x1, y1);
       pen.lineTo((x1 + x2) / 2, (y1 + y2) / 2);

@@ -16,7 +16,7 @@ WAYS = {
     "lookup": [{"lookup_question": "records"}, {"lookup_question": ""}],
     "translate": [{"translate_question": slug} for slug in ("", "elsewhere", "force", "length", "fed", "learned")],
     "groups": [{"groups_shows": True}, *({"groups_question": slug} for slug in ("elsewhere", "why"))],
-    "memory": [{"memory_question": slug} for slug in ("", "own", "follows", "apple")],
+    "memory": [{"memory_question": slug} for slug in ("", "own", "follows")],
     "transformer": [{"transformer_question": slug} for slug in ("", "off", "positions")],
     "model": [
         {},

@@ -72,7 +72,7 @@ export class SceneView extends ScenePlayer {
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
-      if (data.covered) this.show(this.standsCovered ? this.timeline.end : data.vector ? PRESSED : 0);
+      if (data.covered) this.show(this.standsCovered || data.bothSaid ? this.timeline.end : data.vector ? PRESSED : 0);
       else if (isRevealed) this.playReveal();
       else this.playOnArrival();
       return;
@@ -440,15 +440,16 @@ export class SceneView extends ScenePlayer {
     const showsLater = !hasAnswers || (this.time >= timeline.end - 0.3 && !isChanged), isVector = progress.open < 0.5;
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
-      const { words, wrong } = data.vector, appeared = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
-      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : this.under && progress.say;
+      const { words, wrong, gaps } = data.vector, appeared = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
+      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : this.under && !this.isCovered ? progress.say : 0;
       node.style.transform = isVector ? "" : `translateY(${this.under}px)`;
-      node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
+      node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", gaps?.includes(at) && progress.lost > 0.5 && "gap", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
       node.hidden = !isVector && !(this.under && isSaid);
       const gloss = this.otherGlosses[at];
       if (gloss) Object.assign(Object.assign(gloss, { hidden: node.hidden }).style, { opacity: 0.8 * node.style.opacity, transform: node.style.transform });
     });
     for (const node of this.sides) node.style.opacity = isVector ? 0 : progress.say;
+    if (this.sides.length) this.sides[1].textContent = this.isCovered ? "one vector?" : "one vector";
     if (form === this.written) return;
     this.written = form;
     this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));

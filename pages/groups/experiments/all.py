@@ -18,7 +18,7 @@ def draw_input() -> Party:
 def answer(party: Party) -> str:
     """Say how many there are."""
     n = len(party.numbers)
-    return f"{n} × {n} × {n} = {n**3:,} cells: a square for each guest, whose row and column are two others, or nobody."
+    return f"{n} × {n} × {n} = {n**3:,} cells: in each guest's square, row and column are two others, or nobody."
 
 
 def draw(party: Party) -> None:

@@ -41,5 +41,5 @@ def draw(_: Party) -> None:
         figures_table(("", "new locks right", "learned numbers"), *rows)
     with beside:
         with st.container(key="desk_groups_training"):
-            note("One training each, on as many parties. The weights of two layers do not show how they do it.")
+            note("One training each. The weights of two layers do not show how they do it.")
         paragraph(SCORE)

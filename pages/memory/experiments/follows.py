@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -11,6 +12,7 @@ from attention_core.device import to_array
 from attention_core.inference import encoder_states as own_states
 from attention_core.inference.translation import read_source
 from pages.memory import first_screen as screen
+from pages.memory.apple import Leaning, describe_leanings, draw_leanings, leanings_of
 from pages.memory.charts import TRANSLATOR_COLOURS
 from pages.memory.numbers import READINGS
 from ui.computed import by_model
@@ -26,8 +28,15 @@ SENTENCE_PAIR = {
 _state_differences = by_model(own_states.state_differences)
 
 
-def draw_input() -> own_states.StateDifferences:
-    """Draw two sentences to type; return how far the states of the words that begin both differ."""
+class ReadTwice(NamedTuple):
+    """How far the states of the words that begin two sentences differ, and how *Apple* leans in both."""
+
+    differences: own_states.StateDifferences
+    leanings: dict[str, list[Leaning]]
+
+
+def draw_input() -> ReadTwice:
+    """Draw two sentences to type; return how they are read."""
     with st.container(key="experiment_input"):
         for field, column in zip(SENTENCE_PAIR.values(), st.columns(2), strict=True):
             style = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.maximum}
@@ -41,23 +50,28 @@ def draw_input() -> own_states.StateDifferences:
     if not differences.words:
         st.info("Let both sentences begin with the same word.")
         stop_run()
-    return differences
+    return ReadTwice(differences, leanings_of([field.value for field in SENTENCE_PAIR.values()]))
 
 
-def answer(differences: own_states.StateDifferences) -> str:
-    """Say which word's state moves most."""
+def answer(read: ReadTwice) -> str:
+    """Say which word's state moves most, and what *Apple* is."""
+    differences, leanings = read
     index = int(differences.bidirectional.argmax())
     word, share = literal(differences.words[index], 24), percent(float(differences.bidirectional[index]))
-    return f"Read forwards, no. Read both ways, yes: the state of {word} moves by {share}."
+    moved = f"Read forwards, no. Read both ways, yes: the state of {word} moves by {share}."
+    return f"{moved} {describe_leanings(leanings)}" if leanings else moved
 
 
-def draw(differences: own_states.StateDifferences) -> None:
-    """Draw how far each state moves, in either reading."""
+def draw(read: ReadTwice) -> None:
+    """Draw how far each state moves, in either reading, and where *Apple* leans."""
+    differences, leanings = read
     forwards, bidirectional = to_array(differences.forwards), to_array(differences.bidirectional)
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
         st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
     st.caption("Per cent by which each word's state differs.")
+    if leanings:
+        draw_leanings(leanings)
     query = {"question": "time"}
     st.page_link(
         "pages/lookup/page.py", label="A forecast may not read on", icon=":material/arrow_forward:", query_params=query

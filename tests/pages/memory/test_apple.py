@@ -12,7 +12,7 @@ NAME = "memory"
 def test_a_reader_forwards_cannot_know_what_comes(visit):
     page = visit(NAME, question="apple", apple="Apple makes very good pies.")
     dots = next(frame for frame in frames(page) if "leaning" in frame)
-    assert dots.groupby("reading").size().tolist() == [25] * 4
+    assert dots.groupby("reading").size().tolist() == [26] * 4
     after = dots[dots["clue"] == "after"]
     spread = after.groupby("reading")["leaning"].agg(lambda leanings: leanings.max() - leanings.min())
     assert max(spread["GRU, forwards"], spread["Llama, forwards"]) < 1e-5
@@ -22,21 +22,21 @@ def test_a_reader_forwards_cannot_know_what_comes(visit):
     }
     assert judged["Llama, forwards"] == ("12", "6")
     assert judged["MiniLM, both ways"][1] == "12"
-    assert "Here a fruit for MiniLM, both ways" in text_of(page)
-    set_fields(page, apple="APPLE makes very good phones.")
-    assert "Here a firm for MiniLM, both ways" in text_of(page)
+    assert re.search(r"is a fruit, then a firm for MiniLM, both ways, a \w+ both times for Llama", text_of(page))
+    set_fields(page, first="APPLE makes very good phones.")
+    assert "is a firm both times for MiniLM, both ways" in text_of(page)
 
 
-@pytest.mark.parametrize("sentence", ["", "Pears are good.", "why " * 200 + "apple"])
-def test_a_sentence_without_the_word_is_told(visit, sentence):
-    page = visit(NAME, question="apple")
-    set_fields(page, apple=sentence)
-    assert page.info
+@pytest.mark.parametrize("sentence", ["Pears are good.", "Apple " * 2 + "why " * 200])
+def test_sentences_of_which_one_lacks_the_word_have_no_leanings(visit, sentence):
+    page = visit(NAME, question="follows", second=sentence)
+    assert not page.exception
+    assert not any("leaning" in frame for frame in frames(page))
 
 
 def test_what_is_scored_is_new(visit):
     visit(NAME)
-    from pages.memory.experiments.apple import HELD_OUT, REFERENCES
+    from pages.memory.apple import HELD_OUT, REFERENCES
 
     new, references = (
         [sentence for sentences in group.values() for sentence in sentences.splitlines()]

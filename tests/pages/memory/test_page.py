@@ -35,7 +35,6 @@ from tests.support.app import (
     text_of,
     weight_changes,
 )
-from ui import translators as models
 
 PAGE = "pages/memory/page.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -209,7 +208,6 @@ def test_networks_that_are_missing_are_named_and_the_others_go_on(folder, read, 
     page.run()
     assert "The network with attention cannot be loaded" in page.error[0].value
     assert [half["name"] for half in scene(page)["halves"]] == ["vector"]
-    assert "A network is not there" in text_of(open_question(page, "cure"))
     (tmp_path / "translator-none.safetensors").unlink()
     read(tmp_path)
     open_question(page, "")
@@ -347,7 +345,7 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
 
 
-@pytest.mark.parametrize("slug", ["cure", "longer", "wider"])
+@pytest.mark.parametrize("slug", ["longer", "wider"])
 def test_an_experiment_bears_no_words_and_many(trained, slug):
     for text in ("", "the red car and the green bird " * 4):
         write(open_question(trained, slug), text)
@@ -365,15 +363,12 @@ def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(train
     assert (len(one["lost"]), many["lost"]) == (13, ["last", "works"])
     assert [word for word, is_wrong in many["english"] if is_wrong] == ["the", "functions"]
     told = describe_loss(REMEMBERED["Aunt and car"])
-    assert told == (
-        "Of the first 6 words alone one vector gets **0 of 6** wrong. Of all, **13 of 21**. "
-        "Attention gets **2 of 21** wrong."
-    )
+    assert told == ("One vector gets **0 of 6** wrong, of all words **13 of 21**; attention **2 of 21**.")
     row = many["row"]
     assert (many["french"][row], scene(trained)["words"][many["keys"][row]]) == ("mari", "husband"), "it is looked up"
     assert told not in text_of(trained), "it is asked for first"
-    assert "Attention gets **0 of 18** wrong." in describe_loss(REMEMBERED["Mother and children"])
-    assert "One vector gets **0 of 3** wrong." in describe_loss("I love you.")
+    assert "; attention **0 of 18**." in describe_loss(REMEMBERED["Mother and children"])
+    assert describe_loss("I love you.") == "One vector gets **0 of 3** wrong; attention **0 of 3**."
 
 
 def test_as_many_words_as_are_chosen_are_read_and_no_beginning_wants_a_next_word(trained):
@@ -387,30 +382,6 @@ def test_as_many_words_as_are_chosen_are_read_and_no_beginning_wants_a_next_word
     assert scene(trained)["stops"] == [4, 7], "all of another sentence is read"
     assert scene(trained)["counts"][0] == 7
     assert [word for word, _ in scene(trained)["halves"][1]["english"]][-1] == "."
-
-
-def test_the_cure_shows_the_trace_and_follows_what_is_chosen(trained):
-    learned = models.traced_translation("dot", REMEMBERED["Aunt and car"], ())
-    weights = learned.trace.weights(0, learned.view.first_piece)
-    open_question(trained, "cure")
-    data = data_of(trained, "memory_cure_scene")
-    assert torch.allclose(torch.tensor(data["weights"]), weights, atol=1e-4)
-    assert "*mari*, the decoder looks back at *husband*: **98%** of its weight." in text_of(trained)
-    assert data["alsoLost"] == "last, works"
-    for shown, focus in (("equal", "attention"), ("vector", "vector"), ("attention", "attention")):
-        set_fields(trained, shown=shown, cure_at=5)
-        data = data_of(trained, "memory_cure_scene")
-        assert (data["isEven"], data["focus"], data["query"]) == (shown == "equal", focus, 5)
-    write(trained, REMEMBERED["Uncle and house"])
-    data = data_of(trained, "memory_cure_scene")
-    assert data["queries"][data["query"]] == "travaille"
-    write(trained, "The dog that I saw in the park had a big bone in its mouth and did not want to give it to me.")
-    asked = data_of(trained, "memory_cure_scene")
-    assert "bone" in asked["alsoLost"]
-    assert asked["keys"][max(range(23), key=asked["weights"][asked["query"]].__getitem__)] != "bone", "said wrongly"
-    for text in ("Hi", " ".join(["the red car and"] * 12)):
-        write(trained, text)
-        assert "the decoder looks back at" in text_of(trained)
 
 
 def test_a_guess_is_about_how_many_words_are_lost(trained):

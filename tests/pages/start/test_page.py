@@ -195,6 +195,7 @@ def test_a_guess_is_about_another_sentence_of_which_one_vector_loses_a_word(visi
     page = visit("start")
     page.button(key="start_try").click().run()
     assert page.text_input(key="start_text").value == OPENING[1]
-    assert data_of(page, "start_sentence_scene")["covered"]
+    scene = data_of(page, "start_sentence_scene")
+    assert (scene["covered"], scene["query"]) == (True, 0), "at another word than the one that is lost"
     page.segmented_control(key="start_try_guess").set_value(1).run()
     assert "**Right**: *blue* is missing from what one vector says. " in page.success[0].value

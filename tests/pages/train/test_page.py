@@ -72,11 +72,11 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
     page = open_page(app, PAGE)
     nodes = film(page)["frames"]
     assert (nodes[0]["right"].count(True) < 6, nodes[-1]["right"]) == (True, [True] * 12), "it learns to ask a graph"
-    assert "Recorded. Start trains yours in about 8 seconds." in text_of(page)
+    assert "Recorded; yours takes about 8 seconds." in text_of(page)
     for name in LESSONS.keys() - {"digits"}:
         set_fields(page, set_lesson=name)
         assert len(film(page)["frames"]) > 9, name
-        assert "Recorded." in text_of(page)
+        assert "Recorded;" in text_of(page)
     set_fields(page, set_lesson="digits")
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
     assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
@@ -86,7 +86,7 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
     assert "Reads 3 (>99%)" in film(page)["frames"][-1]["answer"]
     assert "**Attention did the work**" in film(page)["frames"][-1]["verdict"]
     assert "too early to tell" in film(page)["frames"][0]["verdict"], "of what is seen"
-    assert "Recorded. Start trains yours in about 45 seconds." in text_of(page)
+    assert "Recorded; yours takes about 45 seconds." in text_of(page)
     draw_strokes(page, [])
     page.button(key="train_preset_7").click().run()
     assert "Reads 7" in film(page)["frames"][-1]["answer"], "of one's own drawing"

@@ -1,6 +1,7 @@
-"""Is "Apple" a fruit or a firm? The word's vector, read forwards and both ways, and whose vectors it is nearest to."""
+"""Whether "Apple" is a fruit or a firm: the word's vector, read forwards and both ways, and to whose it is nearest."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -18,13 +19,10 @@ from pages.memory import first_screen as screen
 from pages.memory.charts import leanings_chart
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
-from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import error_markdown, note
-from ui.layout import figures_table, stop_run
+from ui.layout import figures_table
 from ui.model_runs import pretrained_of
-from ui.state import Field
 
-SENTENCE = Field(screen.NAME, "apple", "Apple makes very good pies.", address="apple")
 WORD = re.compile(r"\bapple\b", re.IGNORECASE)
 TOO_FAR = "The word Apple stands too far behind to be read."
 FORWARDS, BIDIRECTIONAL = "GRU, forwards", "GRU, both ways"
@@ -90,13 +88,10 @@ class Leaning(NamedTuple):
         return (self.value > 0) == (self.sense == "firm")
 
 
-def draw_input() -> dict[str, list[Leaning]]:
-    """Draw the sentence; return by reading how its word leans, the first, and that of the held-out sentences."""
-    with st.container(key="experiment_input"):
-        SENTENCE.widget(st.text_input, "A sentence with *Apple*", max_chars=SENTENCE_LETTERS.maximum)
-    if not WORD.search(SENTENCE.value):
-        st.info("Write a sentence in which the word *Apple* stands.")
-        stop_run()
+def leanings_of(sentences: Sequence[str]) -> dict[str, list[Leaning]]:
+    """Return by reading how the word leans in sentences, and then in the held-out ones; {} where they lack it."""
+    if not all(map(WORD.search, sentences)):
+        return {}
     model_or_stop(screen.WITHOUT)
     readings = [FORWARDS, LLAMA, BIDIRECTIONAL, *([MINILM] if find_local(PACKAGE) else [])]
     for name in MODELS.keys() & {*readings}:
@@ -104,24 +99,30 @@ def draw_input() -> dict[str, list[Leaning]]:
     try:
         return {
             reading: [
-                Leaning("yours", "yours", SENTENCE.value, _leaning_of(reading, SENTENCE.value)),
+                *(Leaning("yours", "yours", text, _leaning_of(reading, text)) for text in sentences),
                 *_held_out(reading),
             ]
             for reading in readings
         }
     except ValueError as error:
         st.info(error_markdown(error))
-        stop_run()
+        return {}
 
 
-def answer(leanings: dict[str, list[Leaning]]) -> str:
-    """Say what the word in the sentence is nearest to, read both ways and forwards."""
+def describe_leanings(leanings: dict[str, list[Leaning]]) -> str:
+    """Say what the word in each of two sentences is nearest to, read both ways and forwards."""
     bidirectional, causal = list(leanings)[-1], LLAMA
-    senses = [_sense_of(leanings[reading][0].value) for reading in (bidirectional, causal)]
-    return f"Here a {senses[0]} for {bidirectional}, and a {senses[1]} for {causal}: it cannot see a clue that follows."
+    return (
+        f"*Apple* is {_senses(leanings[bidirectional])} for {bidirectional}, {_senses(leanings[causal])} for {causal}."
+    )
 
 
-def draw(leanings: dict[str, list[Leaning]]) -> None:
+def _senses(leanings: list[Leaning]) -> str:
+    first, second = ("firm" if leaning.value > 0 else "fruit" for leaning in leanings[:2])
+    return f"a {first} both times" if first == second else f"a {first}, then a {second}"
+
+
+def draw_leanings(leanings: dict[str, list[Leaning]]) -> None:
     """Draw where the word of each sentence leans, and how many of the held-out ones are right."""
     dots = [(reading, dot) for reading, numbers in leanings.items() for dot in numbers]
     columns: dict[str, list] = {
@@ -146,10 +147,6 @@ def draw(leanings: dict[str, list[Leaning]]) -> None:
 
 def _n_right(leanings: list[Leaning], clue: str) -> int:
     return sum(leaning.is_right for leaning in leanings if leaning.clue == clue)
-
-
-def _sense_of(value: float) -> str:
-    return "firm" if value > 0 else "fruit"
 
 
 def _held_out(reading: str) -> list[Leaning]:
