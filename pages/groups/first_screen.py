@@ -110,7 +110,7 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     """Draw the party around the chosen guest's lock, how many locks each head opens, and how often it is right."""
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
-    (n_single, n_open, n_alarms), (n_both, *_) = map(_count, parties.values())
+    (n_single, n_open, n_alarms), (n_both, _, n_false) = map(_count, parties.values())
     counts = f"One key opens <b>{n_single} of {n_open}</b> locks. Two at once: <b>{n_both} of {n_open}</b>"
     st.html(f'<p class="opened">{counts}</p>')
     weights = to_array(looks_of(traces["triples"], query))
@@ -132,9 +132,9 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     with right:
         with st.container(key="groups_bars"):
             _draw_bars()
-            if n_alarms:
+            if n_alarms or n_false:
                 with st.container(key="desk_groups_alarms"):
-                    st.caption(f"Here one key wrongly calls {n_alarms} open.")
+                    st.caption(f"Wrongly called open here: {n_alarms} with one key, {n_false} with two.")
         try_this(NAME, surprise())
 
 
