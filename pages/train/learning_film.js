@@ -109,7 +109,7 @@ class LearningFilm extends Film {
 
   // Nodes in a circle, in which neighbours of the alphabet lie far apart. The half of an edge that begins at a node is as thick as the weight that the node gives.
   graph({ x, y, w, h }, { says, right }, letters) {
-    const { pen, data: { keys, relinked, isTried } } = this, map = this.maps[this.at], n = keys.length, disc = Math.max(1.25 * letters, h / 19), radius = h / 2 - disc - 1.7 * letters;
+    const { pen, data: { keys, relinked } } = this, map = this.maps[this.at], n = keys.length, disc = Math.max(1.25 * letters, h / 19), radius = h / 2 - disc - 1.7 * letters;
     const at = keys.map((_, node) => {
       const angle = (2 * Math.PI * (ACROSS * node - 0.5)) / n - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
@@ -148,9 +148,6 @@ class LearningFilm extends Film {
       this.write(number, left, top + 0.28 * disc, { size: 0.9 * disc, align: "center", weight: 700, colour: "#fff" });
       this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center", 0.72 * disc);
     });
-    if (!isTried || relinked.length) return;
-    const row = [...map.slice(0, n)], to = row.indexOf(Math.max(...row)), [[x1, y1], [x2, y2]] = [place(0), place(to)], far = disc / Math.hypot(x2 - x1, y2 - y1);
-    this.write(asPercent(row[to] / 255), (x1 + x2) / 2 + far * (y2 - y1), (y1 + y2) / 2 - far * (x2 - x1), { size: 0.8 * disc, align: "center", weight: 700 });
   }
 
   // What a query says, and whether that is right.
