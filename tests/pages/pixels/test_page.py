@@ -92,7 +92,7 @@ def test_ten_digits_are_read_with_both_weights(page):
     data = data_of(page, "pixels_ten")
     learned, equal = data["rows"]
     assert (learned["digits"], equal["digits"]) == ([*range(10)], [8, 8, 8, 8, 8, 8, 8, 8, 5, 8])
-    assert data["claim"] == "With every weight equal, 9 of these 10 digits become an 8, and the 8 a 5."
+    assert data["claim"] == "With every weight equal, 9 of these 10 digits are read as an 8, and the 8 as a 5."
     assert len({*learned["pictures"]} - {*equal["pictures"]}) == 10
     assert [row["figure"] for row in data["rows"]] == [f"{share}% of 10,000 new digits read" for share in (98, 6)]
     assert "trained on it, a network reads 22%, by luck 10%" in data["note"]
@@ -349,12 +349,11 @@ def test_what_is_said_of_a_layer_is_what_its_cards_say(page, layer):
     set_fields(page, layer=layer)
     card, begun = (json.loads((FOLDER / f"{name}.json").read_text()) for name in (layer, "pixel-notes-uniform"))
     equal = card.get("test_accuracy_with_uniform_attention")
-    told = f"it reads {card['test_accuracy']:.0%}" + (
-        f"; with every weight equal {equal:.0%} (by luck 10%)" if equal else "."
-    )
-    assert told in text_of(page)
-    from_start = f"; a network trained so from the start reads {begun['test_accuracy']:.0%}."
-    assert (from_start in text_of(page)) == (layer == "pixel-notes")
+    data, shares = data_of(page, "pixels_ten"), (card["test_accuracy"], equal)
+    figures = [f"{share:.0%} of 10,000 new digits read" for share in shares] if equal else [None, None]
+    assert [row["figure"] for row in data["rows"]] == figures, "one measure"
+    from_start = f"trained on it, a network reads {begun['test_accuracy']:.0%}"
+    assert (from_start in data["note"]) == (layer == "pixel-notes")
     if layer == "pixel-notes-product":
         assert "Every weight 0: reads" in re.sub(r"<[^>]+>", "", html_of(page))
         assert picture_numbers(page, "pixels_equal_map") == [0] * 784
@@ -416,7 +415,7 @@ def test_equal_weights_have_one_colour_wherever_they_are_drawn(page, monkeypatch
 
 def test_without_softmax_no_share_of_attention_is_told_and_equal_weights_are_0(page):
     set_fields(page, layer="pixel-notes-product", brushed=list(range(400)))
-    assert data_of(page, "pixels_ten")["claim"] == "With every weight 0, 10 of these 10 digits become an 8."
+    assert data_of(page, "pixels_ten")["claim"] == "With every weight 0, 10 of these 10 digits are read as an 8."
     open_question(page, "elsewhere")
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert "Orange grew, blue shrank" in text_of(page)
