@@ -183,8 +183,13 @@ def _buttons(training: Training, is_recorded: bool, *, is_primary: bool) -> None
     else:
         again = training.stage is TrainingStage.DONE and is_visitors
         label, icon = ("Train again", ":material/replay:") if again else ("Start", ":material/play_arrow:")
-        kind = "primary" if is_primary and not again else "secondary"
-        st.button(label, key="train_start", icon=icon, type=kind, on_click=start)
+        st.button(
+            label,
+            key="train_start",
+            icon=icon,
+            type="primary" if is_primary and not again else "secondary",
+            on_click=start,
+        )
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.n_before, training.seconds_left
