@@ -242,7 +242,7 @@ def choose_head(run: ModelRun, selection: Selection | None = None) -> Selection:
 
     habits = habits_of(run, selection.group)
     st.selectbox(
-        "Head, the clearest first, shares on average",
+        "Head, the clearest first",
         list(habits),
         format_func=lambda head: ": ".join(filter(None, (f"{head[0]}.{head[1]}", habits[head]))),
         width=370,

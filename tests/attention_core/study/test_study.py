@@ -627,3 +627,8 @@ def test_maps_tell_how_much_of_them_is_done():
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert len(shares) > 1
+
+
+def test_a_model_that_hands_out_neither_logits_nor_a_last_layer_says_so():
+    with pytest.raises(ValueError, match="neither logits nor a last layer"):
+        ModelOutput.of_batch({"text_embeds": torch.zeros(1, 4)})
