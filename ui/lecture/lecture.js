@@ -341,7 +341,7 @@ const keepColours = (records) => {
 // A link to a step or to all the numbers opens scrolled to it, and stays there while the page grows, until the visitor acts.
 const showShared = () => {
   const [{ name }] = performance.getEntriesByType("navigation");  // the page leaves out of its address what is as usual
-  if (!/[?&](tab|step|question)=/.test(name)) return;
+  if (!/[?&](tab=|step=|question=numbers\b)/.test(name)) return;
   const block = document.querySelector(BLOCK), ends = new AbortController();
   const watch = new ResizeObserver(() => block.querySelector(".st-key-numbers")?.scrollIntoView());
   for (const node of block.children) watch.observe(node);
