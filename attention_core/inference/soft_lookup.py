@@ -30,7 +30,7 @@ from attention_core.attention.types import Axis, Story, always
 from attention_core.hub.model import Pretrained
 
 SIZES = (2, 3)  # letters in a run
-WIDTH = 512
+WIDTH = 4096
 """Numbers in a vector. Two runs that share one by accident add to the same number, with a sign that is also hashed."""
 
 
@@ -91,8 +91,8 @@ SPELLING = Encoder(
     embed,
     "hashed numbers",
     r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
-    "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 512 numbers",
-    "Runs of two and three letters are counted; a hash decides which of 512 numbers each adds to. Texts spelled alike "
+    "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 4,096 numbers",
+    "Runs of two and three letters are counted; a hash decides which of 4,096 numbers each adds to. Texts spelled alike "
     "lie close, whatever they mean.",
     {"embed": embed},
 )
@@ -185,57 +185,23 @@ def soft_lookup(
 
 PLANE_HEIGHT = 0.56
 """Of the plane below, in its widths."""
-N_STEPS, NEAR = 100, 0.2  # of the plane's making; distances below NEAR count alike in it
-REFERENCE_TEMPERATURE = 0.1  # at which a query is pulled towards its second best keys
+MIDDLE = 0.15  # of the way to the rim, on which a key of cosine 1 lies
 
 
-def flatten_vectors(vectors: np.ndarray) -> np.ndarray:
-    """Return points (n, 2) of a plane, 1 wide and PLANE_HEIGHT high, whose distances are about those of vectors (n, d).
+def points_around_queries(vectors: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    """Return where keys lie around each query, which is in the middle of that plane, (n_queries, n_keys, 2).
 
-    From their first two principal components on, steps of SMACOF make distances truer, small ones most.
-    Source: de Leeuw 1977, "Applications of convex analysis to multidimensional scaling".
+    The larger a cosine (n_queries, n_keys), the nearer; the smallest of all lies on the rim. The direction of a key is
+    the same for all queries, and beside those of the keys whose vectors (n_keys, d) are like its own.
     """
-    distances = _distances(vectors, vectors)
-    importance = np.maximum(distances, NEAR) ** -2.0
-    np.fill_diagonal(importance, 0)
-    inverse = np.linalg.pinv(np.diag(importance.sum(1)) - importance)
-    points = _principal_components(vectors)
-    for _ in range(N_STEPS):
-        pull = importance * distances / np.maximum(_distances(points, points), 1e-9)
-        points = inverse @ (np.diag(pull.sum(1)) - pull) @ points
-    points = _principal_components(points)
-    low, extent = points.min(0), np.ptp(points, 0)
-    shares = np.where(extent > 1e-6, (points - low) / np.maximum(extent, 1e-6), 0.5)
-    return shares * (1, PLANE_HEIGHT)
-
-
-def _principal_components(vectors: np.ndarray) -> np.ndarray:
     centred = vectors - vectors.mean(0)
     components = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-    return np.pad(components, ((0, 0), (0, 2 - components.shape[1])))
-
-
-def _distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.maximum(((first[:, None] - second) ** 2).sum(-1), 0))
-
-
-def query_points(key_points: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    """Return where queries stand among keys (n, 2), by their cosines (n_queries, n): nearest to the key that fits best.
-
-    The line to that key points at those that fit next, and is as short, of the way to its nearest neighbour, as the
-    query's distance from it is beside that from the second best.
-    """
-    points = np.empty((len(cosines), 2))
-    for row, cosine in enumerate(cosines):
-        best, *others = np.argsort(-cosine, kind="stable")
-        points[row] = key_points[best]
-        if others:
-            first, second = np.sqrt(np.maximum(2 - 2 * cosine[[best, others[0]]], 0))
-            pulls = np.exp((cosine[others] - cosine[others[0]]) / REFERENCE_TEMPERATURE)
-            way = pulls @ key_points[others] / pulls.sum() - key_points[best]
-            gap = _distances(key_points[[best]], key_points[others]).min()
-            points[row] += way / (np.linalg.norm(way) or 1) * gap * first / (first + second or 1)
-    return points
+    components = np.pad(components, ((0, 0), (0, 2 - components.shape[1])))
+    order = np.arctan2(*components.T).argsort(kind="stable").argsort(kind="stable")
+    angles = 2 * np.pi * (order + 0.5) / len(vectors)
+    distances = (1 - cosines) / max(1 - cosines.min(), 1e-9)
+    radii = PLANE_HEIGHT / 2 * (MIDDLE + (1 - MIDDLE) * distances.clip(0))
+    return np.array([0.5, PLANE_HEIGHT / 2]) + radii[..., None] * np.stack([np.cos(angles), np.sin(angles)], -1)
 
 
 class WeighedWord(NamedTuple):

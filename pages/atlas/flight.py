@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -16,12 +15,12 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered
+from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, is_guessing
 
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
 MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
 MIN_THIN_RATIO = 20  # of a text's length and the window, from which on the map is a thin line
-LAST_STOP, LECTURE_STOPS = 3, (0, 2)  # a lecture begins with the last, and does not come back to it
+LAST_STOP, ASKED_STOP = 3, 2  # where it begins; what is seen as the guess is asked
 STOP_INDEX = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP_INDEX, seconds=4.0)
 LANDING = Field(NAME, "landed", ("", 0))
@@ -51,13 +50,15 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
     stop = stops[STOP_INDEX.value]
     if landing != landing_before:
         LANDING.value = landing
-        if STOP_INDEX.value and not LECTURE.value:
+        if STOP_INDEX.value and is_answered(NAME) and not LECTURE.value:
             TRY_STAGE[NAME].value = NOT_TRIED  # the outcome is about the whole map; a lecture asks once
         if landing_before[0]:
             move_map(stop.view, stop.cell, slowly=True)
         elif RESTING_VIEW.value is None and stop.view.across:
             open_map_at(stop.view, stop.cell)
     DESCRIBED_STOP.value = described = _described_stop(source, shared)
+    if is_guessing(NAME):
+        return
     has_echo = _find_echo(source, shared) is not None
     if not has_echo:
         st.markdown(f"**{error_markdown(described.title)}.** {described.description}")
@@ -65,7 +66,7 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
         st.markdown(described.description)  # its title are the words with the arc
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
-            led_to = sorted({*LECTURE_STOPS, STOP_INDEX.value}) if LECTURE.value else range(len(stops))
+            led_to = sorted({0, STOP_INDEX.value}) if LECTURE.value else range(len(stops))
             FLIGHT.previous_button(led_to, "Fly out")
             if STOP_INDEX.value != led_to[-1]:
                 FLIGHT.next_button(led_to, "Fly in", type="primary")
@@ -123,8 +124,8 @@ def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
     text, described = source.text, DESCRIBED_STOP.value
     if text is None or (echo := _find_echo(source, shared)) is None:
         return
-    if LECTURE.value and is_answered(NAME) and not STOP_INDEX.value:
-        return  # what came of the guess is told above
+    if is_guessing(NAME) or (LECTURE.value and is_answered(NAME) and not STOP_INDEX.value):
+        return  # what is asked, or came of the guess, is told above
     if described.cell != (echo.query, echo.followed):
         title, description = html.escape(described.title), html.escape(described.description)
         st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{description}</div>')
@@ -165,8 +166,8 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess at how much of the whole map is within reach; None without a text, or at another stop."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    is_tried, index = TRY_STAGE[NAME].value != NOT_TRIED, STOP_INDEX.value
-    fits_stop = is_tried if index == 0 else index >= LAST_STOP and not is_answered(NAME)
+    index = STOP_INDEX.value
+    fits_stop = is_guessing(NAME) or (is_answered(NAME) if index == 0 else index >= LAST_STOP and not is_answered(NAME))
     if source.text is None or window is None or n < MIN_THIN_RATIO * window or not fits_stop:
         return None
 
@@ -176,9 +177,13 @@ def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     def outcome() -> tuple[int, str]:
         return 1, f"{window} of {n:,} a row, {fine_percent(share)} of all pairs: the thin line."
 
+    def fly() -> None:
+        STOP_INDEX.value = 0 if is_guessing(NAME) else ASKED_STOP
+
     question = f"Each piece sees only the last {window}. Of all {n:,} × {n:,} pairs, how many can the head reach?"
     options = ("About half of them", f"Less than {bound}%", "About a quarter of them")
-    return TryThis("how much can it reach?", question, options, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
+    hides = ".st-key-atlas_flight"
+    return TryThis("how much can it reach?", question, options, fly, outcome, "atlas_stage", hides=hides)
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
@@ -186,15 +191,15 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
     _, echo_weight, neighbour_weight = echo.shares
     has_echo = echo_weight >= MIN_ECHO_WEIGHT
     slants = (
-        "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
+        "Short slanted strokes: words that return, and look back at what came next the first time. Upright lines: a "
         "piece that many look at."
     )
     with_echo = (
-        f"Where a piece returns here, {fine_percent(echo_weight)} on average goes to what came next the last time. "
+        f"The words that return here give {fine_percent(echo_weight)} on average to what came next the first time. "
         "Nobody told it to: it helps to guess the next word."
     )
     without_echo = (
-        f"Where a piece returns in the second sentence, what came next the last time gets {fine_percent(echo_weight)} "
+        f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
         f"on average, the piece just before {fine_percent(neighbour_weight)}."
     )
     ribbon = "To the right of the diagonal: not read yet."

@@ -5,7 +5,6 @@ from functools import partial
 import streamlit as st
 
 from attention_core import AttentionTrace
-from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.model import ModelError
 from attention_core.inference import soft_lookup as core
 from pages.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
@@ -69,13 +68,10 @@ def choose_encoder() -> dict[str, core.Encoder]:
     return {chosen: encoders[chosen], **encoders}
 
 
-def nothing_fits_note(request: LookupRequest, trace: AttentionTrace, query: int) -> str:
-    """Say that the weights sum to 100% all the same where a query resembles no key; "" where it does."""
+def fits_nothing(trace: AttentionTrace, query: int) -> bool:
+    """Return whether a query resembles no key, though its weights sum to 100% all the same."""
     score, weight = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
-    if trace.edits or not weight or score >= (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE):
-        return ""
-    text = escape_hidden(request.queries[query][:40])
-    return f"“{text}” resembles no key much, yet its weights sum to 100%: a softmax cannot answer “nothing fits”."
+    return not trace.edits and weight > 0 and score < (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE)
 
 
 def _describe_run(run: str) -> str:
@@ -111,7 +107,7 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
         runs = {key[:40]: shared[0] for key in nearest if (shared := core.shared_runs(text, key))}
         if next_by == "spelling" and runs:
             letters = ", ".join(f"*{error_markdown(key)}* {_describe_run(run)}" for key, run in runs.items())
-            sentence += f" Runs of letters in common: {letters}."
+            sentence += f" Letters in common: {letters}."
         return option, sentence
 
     question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"

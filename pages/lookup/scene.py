@@ -12,8 +12,8 @@ from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
-from attention_core.inference.soft_lookup import flatten_vectors, query_points
-from pages.lookup.first_screen import nothing_fits_note
+from attention_core.inference.soft_lookup import points_around_queries
+from pages.lookup.first_screen import fits_nothing
 from pages.lookup.inputs import LookUp
 from pages.lookup.table import EDITS, MATCHING, NAME, QUERY, LookupRequest, guess_again
 from ui.chart import note_picture
@@ -41,10 +41,7 @@ def draw_lookup_scene(lookup: LookUp) -> None:
         if choice := scene_choice(NAME, trace.n_queries, trace.n_keys):
             _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
 
-    flattened = f"The plane flattens {trace.key.shape[-1]} numbers to two: distances are rough, threads exact."
-    note = (
-        f"{flattened} A score is a cosine divided by {lookup.temperature:g}. {nothing_fits_note(request, trace, query)}"
-    )
+    note = f"The nearer to the query, the higher the score: a cosine divided by {lookup.temperature:g}."
     data = table_data(request, trace, order) | {
         "query": query,
         "focus": MATCHING.value,
@@ -60,8 +57,7 @@ def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) 
     """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture."""
     records, data = request.records, scene_data(trace, nouns=("query", "key"))
     vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))
-    key_points = flatten_vectors(keys)
-    points_of_queries = query_points(key_points, vectors @ keys.T)
+    cosines = vectors @ keys.T * (not is_guessing(NAME))  # what is guessed is not seen
     data |= {name: [[row[key] for key in order] for row in data[name]] for name in ("scores", "weights")}
     stored = {text: key for key, text in enumerate(records.keys)}  # a dictionary keeps the last of equal keys
     edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
@@ -72,8 +68,8 @@ def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) 
         "names": [records.key_name, records.value_name],
         "exact": [order.index(stored[text]) if text in stored else None for text in request.queries],
         "cut": [[order.index(key) for key in row] for row in data["cut"]],
-        "points": key_points[order].round(4).tolist(),
-        "queryPoints": points_of_queries.round(4).tolist(),
+        "points": points_around_queries(keys, cosines)[:, order].round(4).tolist(),
+        "unlike": [fits_nothing(trace, query) for query in range(trace.n_queries)],
         "equal": len(order) > 1,
         "axes": data["axes"] if order == sorted(order) else None,
         "isEven": Uniform() in trace.edits,

@@ -1,5 +1,5 @@
-// A scene of records, whose keys and values are texts. Keys stand in a plane, the more alike the closer; the query falls among
-// them, and threads as thick as weights lead to them. Beside it is their table, below it what comes out: each value as wide as
+// A scene of records, whose keys and values are texts. Keys stand around the query, the closer the better they fit; it falls
+// among them, and threads as thick as weights lead to them. Beside it is their table, below it what comes out: each value as wide as
 // its weight. Before attention comes a dictionary, which finds what is spelled exactly as the query.
 import { clamp, make, set, wantsLessMotion } from "./prelude.js";
 import { mix, percentsOfRow, SceneDrawing } from "./scene_drawing.js";
@@ -220,8 +220,10 @@ export class TableScene extends SceneView {
     Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
-  // A guess is about another comparison.
-  get standsCovered() { return true; }
+  cover(isCovered) {
+    if (isCovered) this.spots = null;
+    return super.cover(isCovered);
+  }
 
   hasStep(name) { return !["vector", "evenly", "erase"].includes(name); }
   stripNote() { return ""; }
@@ -255,7 +257,7 @@ export class TableScene extends SceneView {
     const { data, row, layout } = this, weights = this.targetWeights(), n = layout.n, shares = percentsOfRow(weights);
     const texts = [...data.keys.map((key, index) => `${cutText(key, MAX_IN_PLANE)}${weights[index] >= LEAST_NAMED ? ` ${shares[index]}` : ""}`), cutText(data.queries[row], MAX_IN_PLANE)];
     this.canvas.getContext("2d").font = `500 100px ${this.font}`;  // with which a layout measures
-    return layout.spots(texts, [...data.points, data.queryPoints[row]], [n, ...[...weights.keys()].sort((a, b) => weights[b] - weights[a])], n);
+    return layout.spots(texts, [...data.points[row], [0.5, PLANE_HEIGHT / 2]], [n, ...[...weights.keys()].sort((a, b) => weights[b] - weights[a])], n);
   }
 
   // They glide where they have to go.
@@ -306,6 +308,7 @@ export class TableScene extends SceneView {
 
   captionOf(step) {
     const { data, state } = this, { row, progress, isEven, answer } = state, text = `“${cutText(data.queries[row])}”`;
+    if (this.isCovered) return "";
     if (step === "exact") {
       if (progress.find <= 0) return `A **dictionary** compares ${text} with every key, letter by letter.`;
       const found = data.exact[row];
@@ -316,11 +319,12 @@ export class TableScene extends SceneView {
     if (step === "takes") return `Each record hands over its value, **as much of it as its weight**.`;
     if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
     if (step !== "says" || this.local || state.isChanged || state.cut.length) return super.captionOf(step);
+    if (data.unlike[row]) return `${text} resembles no key, yet weights sum to 100%: a softmax cannot say “nothing fits”. Out comes **${cutText(answer.word)}**, ${answer.likely}.`;
     if (answer.probability < 0.5) {
       return `Out comes a mixture: **${cutText(answer.word)}**, but only ${answer.likely}, beside ${new Set(data.values).size - 1} others.`;
     }
     const key = cutText(data.keys[this.weights.indexOf(Math.max(...this.weights))]);
     const fits = data.exact[row] === null ? `No key is exactly ${text}, but **${key}** fits best` : `${text} fits **${key}** best`;
-    return `${fits}: out comes **${cutText(answer.word)}** (${answer.likely}).${this.isCovered ? "" : " Click a key to cross it out."}`;
+    return `${fits}: out comes **${cutText(answer.word)}** (${answer.likely}). Click a key to cross it out.`;
   }
 }

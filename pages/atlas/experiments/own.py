@@ -19,7 +19,7 @@ def draw_input() -> OpenedAtlas:
 
 
 def answer(opened: OpenedAtlas) -> str:
-    """Say how far its pieces look back, and how much of that goes to what came next the last time."""
+    """Say how far its pieces look back, and how much of that goes to what came next the first time."""
     source, shared = opened
     atlas = shared.atlas
     reach = f"Your text has {format_count(atlas.n_queries, 'pieces')}; each sees the last {atlas.trace.window}."
@@ -27,7 +27,7 @@ def answer(opened: OpenedAtlas) -> str:
         return reach
     return (
         f"{reach} Where words of one sentence return in the next, {percent(echo.shares[1])} of this head’s attention "
-        "goes to what came next the last time."
+        "goes to what came next the first time."
     )
 
 

@@ -1,6 +1,8 @@
-"""Why divide by √dₖ? Weights of random vectors of any width, with the division and without."""
+"""Why divide by √dₖ? Weights of random vectors, and scores that are trained, with the division and without."""
 
 import math
+from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 import streamlit as st
@@ -8,16 +10,22 @@ from torch import Tensor
 
 from attention_core.attention.wording import percent
 from attention_core.live_training import score_comparison as measures
-from pages.scoring.charts import scale_chart, weights_chart
+from pages.scoring.charts import WITH, WITHOUT, scale_chart, weights_chart
 from pages.scoring.controls import NAME
+from pages.scoring.training import NOTEWORTHY, draw_curves, trained_runs
 from ui.chart import draw_chart
 from ui.computed import cached_computation
+from ui.labels import note
+from ui.layout import figures_table
 from ui.lecture.guided.items import GUIDED, REVEALED, STAGE
-from ui.state import Field, one_of
+from ui.lecture.mode import LECTURE
+from ui.state import Field, one_of, single_choice
 
 D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
-TITLES = {"variance": "variance of scores", "gradient": "softmax gradient"}
+RATE = Field(NAME, "rate", measures.RATES[1], address="rate", parse=one_of(measures.RATES))
+"""How fast scores are trained."""
+TITLES = {"variance": "how far scores vary", "gradient": "how much weights react"}
 
 
 class RandomWeights(NamedTuple):
@@ -40,22 +48,59 @@ def answer(weights: RandomWeights) -> str:
         return ""
     undivided, divided = (f"**{percent(float(rows.amax(1).mean()))}**" for rows in weights)
     gradient, usual = (float(measures.softmax_jacobian_norm(rows).mean()) for rows in weights)
-    reacts = f" Undivided, weights react less to the scores (gradient {gradient:.2f}, not {usual:.2f})"
-    learns = f"{reacts}: a network learns slower."
+    learns = f" Then weights hardly react (gradient {gradient:.2f}, not {usual:.2f}): a network learns slower."
     shares = f"on average {undivided}, divided only {divided}."
     return f"Larger dot products let one key take all: {shares}{learns * (gradient < usual / 2)}"
 
 
 def draw(weights: RandomWeights) -> None:
-    """Draw the weights, and variance and gradient over the width."""
+    """Draw the weights, variance and gradient over the width, and on a desk what the division is worth in training."""
     weights_column, *chart_columns = st.columns([1.15, 1, 1], gap="medium")
     chart = weights_chart(*(rows.sort(descending=True).values.mean(0).tolist() for rows in weights))
     draw_chart(chart, key="scoring_row", alt="Mean weights of random keys", container=weights_column)
     for (field, title), column in zip(TITLES.items(), chart_columns, strict=True):
         chart = scale_chart(_measured(), field, title)
         draw_chart(chart, key=f"scoring_{field}", alt=title, container=column)
+    if not LECTURE.value:
+        _train()
 
 
 @cached_computation(spinner="Drawing random vectors")
 def _measured() -> list[measures.ScaleRow]:
     return measures.measure_scale()
+
+
+def _train() -> None:
+    """Draw a button that trains scores of each width, then their errors and what they find."""
+    st.markdown("**Does it help to train?** One of six keys is the query, turned by 90°, with noise.")
+    rate, widths = single_choice("Learning rate", RATE, measures.RATES), measures.WIDTHS
+    setups = [measures.ScoreSetup(d=d, is_scaled=scaled, rate=rate) for scaled, d in product((False, True), widths)]
+    if not (runs := trained_runs(setups)):
+        return
+    plain, scaled = runs[: len(widths)], runs[len(widths) :]
+    st.markdown(worth_of_dividing(*({run.setup.d: run.accuracy for run in half} for half in (plain, scaled)), rate))
+    named = {WITHOUT: plain, WITH: scaled}
+    with draw_curves({name: {f"d = {run.setup.d}": run for run in half} for name, half in named.items()}):
+        figures_table(
+            ("d", "found", "÷ √d"),
+            *(
+                [str(d), *(percent(run.accuracy) for run in pair)]
+                for d, *pair in zip(widths, plain, scaled, strict=True)
+            ),
+        )
+        note("Curves: squared error.")
+
+
+def worth_of_dividing(plain: Mapping[int, float], scaled: Mapping[int, float], rate: float) -> str:
+    """Return a sentence: at which widths the division changes the accuracy, given by width without and with it."""
+    gains = {d: scaled[d] - plain[d] for d in plain}
+    changed = {
+        "more": [str(d) for d, gain in gains.items() if gain > NOTEWORTHY],
+        "less": [str(d) for d, gain in gains.items() if gain < -NOTEWORTHY],
+    }
+    clauses = [f"{direction} at d = {', '.join(widths)}" for direction, widths in changed.items() if widths]
+    if not clauses:
+        higher = " Try a higher learning rate." if rate < max(compare.RATES) else ""
+        return f"Divided or not, about as much is found at every width.{higher}"
+    same = "" if sum(map(len, changed.values())) == len(gains) else " At the other widths about as much."
+    return f"**Divided, it finds {' and '.join(clauses)}.**{same}"

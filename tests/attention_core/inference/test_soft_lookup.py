@@ -20,12 +20,11 @@ from attention_core.inference.soft_lookup import (
     WIDTH,
     Records,
     embed,
-    flatten_vectors,
     hash_run,
     meaning,
     ngrams,
     plain,
-    query_points,
+    points_around_queries,
     sentence_vectors,
     shared_runs,
     soft_lookup,
@@ -238,22 +237,24 @@ def test_lines_that_are_left_out_are_those_of_the_box(text, remark):
 
 
 @pytest.mark.parametrize("n_keys", [1, 2, 3, 24])
-def test_in_the_plane_a_query_is_nearest_to_the_key_that_fits_best(n_keys):
+def test_around_a_query_a_key_is_the_nearer_the_better_it_fits_and_has_one_direction(n_keys):
     vectors = embed([f"{number} {'ab' * number}" for number in range(n_keys)]).numpy()
-    queries = embed(["1 abab", "zzz", "", "ab ab 7"]).numpy()
-    points = flatten_vectors(vectors)
-    assert np.isfinite(points).all()
+    cosines = embed(["1 abab", "zzz", "", "ab ab 7"]).numpy() @ vectors.T
+    points = points_around_queries(vectors, cosines)
     assert (points >= 0).all()
     assert (points <= (1, PLANE_HEIGHT)).all()
-    cosines = queries @ vectors.T
-    distances = np.linalg.norm(query_points(points, cosines)[:, None] - points, axis=-1)
-    best = np.argsort(-cosines, axis=1, kind="stable")[:, 0]
-    assert distances[np.arange(len(queries)), best] == pytest.approx(distances.min(1), abs=1e-9)
+    ways = points - (0.5, PLANE_HEIGHT / 2)
+    distances = np.linalg.norm(ways, axis=-1)
+    for row in range(len(cosines)):
+        nearest_first = distances[row][np.argsort(-cosines[row], kind="stable")]
+        assert (np.diff(nearest_first) >= -1e-9).all()
+    directions = ways / distances[..., None]
+    assert np.allclose(directions, directions[:1])
 
 
-def test_in_the_plane_texts_that_are_alike_are_close_and_equal_ones_are_one():
-    first, twin, alike, other = flatten_vectors(embed(["money", "money", "monkey", "train"]).numpy())
-    assert np.allclose(first, twin, atol=1e-3)
-    assert np.linalg.norm(first - alike) < np.linalg.norm(first - other)
-    points = flatten_vectors(embed(["same"] * 3).numpy())
-    assert np.isfinite(query_points(points, np.ones((1, 3)))).all()
+def test_keys_that_are_alike_stand_side_by_side():
+    vectors = embed(["money", "train", "butter", "monkey", "snow"]).numpy()
+    ways = points_around_queries(vectors, np.zeros((1, 5)))[0] - (0.5, PLANE_HEIGHT / 2)
+    money, *others = ways / np.linalg.norm(ways, axis=-1, keepdims=True)
+    assert money @ others[2] == pytest.approx(max(money @ other for other in others))
+    assert np.isfinite(points_around_queries(embed(["same"] * 3).numpy(), np.ones((1, 3)))).all()

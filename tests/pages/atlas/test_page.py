@@ -245,9 +245,9 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     _, followed, before = map(fine_percent, echo.shares)
     assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
-        assert f"returns here, {followed} on average goes to what came next" in text_of(page)
+        assert f"return here give {followed} on average to what came next" in text_of(page)
     else:
-        assert f"the last time gets {followed} on average, the piece just before {before}." in text_of(page)
+        assert f"the first time gets {followed} on average, the piece just before {before}." in text_of(page)
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):

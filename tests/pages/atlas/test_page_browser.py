@@ -154,7 +154,7 @@ def test_the_framed_cell_stays_in_view_when_the_lecture_is_switched_on(page, app
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_a_lectures_answer_shows_the_whole_and_its_next_step_flies_in(page, app_url, motion):
+def test_a_lectures_answer_shows_the_whole_and_its_next_step_leads_on(page, app_url, motion):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.emulate_media(reduced_motion=motion)
     page.goto(f"{app_url}/atlas?lecture=1")
@@ -168,7 +168,7 @@ def test_a_lectures_answer_shows_the_whole_and_its_next_step_flies_in(page, app_
     part, n = page.evaluate(f"[{MAP}.viewRange(), {MAP}.rows.n]")
     assert part == pytest.approx({"left": 0, "top": 0, "right": n, "bottom": n}, abs=1)
     page.keyboard.press("PageDown")
-    page.wait_for_url("**stop=2**")
+    page.wait_for_url("**question=**")
 
 
 def test_overview_moves_the_map(atlas):

@@ -204,7 +204,7 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
-    assert page.success[0].value.endswith("Runs of letters in common: *money* mo, *butter* ut, *garage* last letter e.")
+    assert page.success[0].value.endswith("Letters in common: *money* mo, *butter* ut, *garage* last letter e.")
     assert found(page)[0] == "money"
 
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from attention_core.attention.edits import SetWeights
 from attention_core.live_training.score_comparison import EXTENT, Vectors
 from attention_core.train.synthetic import draw_nearest
-from pages.scoring.experiments.trained import worth_of_dividing
+from pages.scoring.experiments.scale import worth_of_dividing
 from tests.support.app import component_data, frames, html_with, open_page, open_question, set_fields, text_of
+from ui.edits import ListedEdit
+from ui.edits.edit_list import _format
 
 PAGE = "pages/scoring/page.py"
 ALIKE = "Divided or not, about as much is found at every width."
@@ -85,20 +88,24 @@ def test_all_eight_functions_have_fields_networks_and_weights_at_right_angles_to
     assert min(scene(page)["weights"][0][:2]) > 0
 
 
-def test_own_weights_change_no_conclusion_and_end_with_another_example(page):
-    def all_agree():
-        return [text for text in text_of(open_question(page, "all")).split("\n") if "Largest weight" in text]
-
-    before = all_agree()
-    open_question(page, "elsewhere").button(key="scoring_cut").click().run()
-    assert scene(page)["changed"] == [0]
-    assert all_agree() == before != []
-    press(open_question(page, ""), "preset_Mixed")
-    assert scene(page)["changed"] == []
-    open_question(page, "elsewhere").button(key="scoring_cut").click().run()
-    open_question(page, "").button(key="scoring_try").click().run()
+def try_it(page):
+    page.button(key="scoring_try").click().run()
     page.get("button_group")[0].set_value(0).run()
-    assert scene(page)["changed"] == []
+
+
+@pytest.mark.parametrize("end", [lambda page: press(page, "preset_Mixed"), try_it])
+def test_own_weights_change_no_conclusion_and_end_with_another_example(app, end):
+    def all_agree():
+        return [text for text in text_of(open_question(app, "all")).split("\n") if "Largest weight" in text]
+
+    app.query_params["edits"] = _format([ListedEdit(SetWeights(0, ((1, 0.0),)), "k₂ is cut", "dot")])
+    open_page(app, PAGE)
+    assert scene(app)["changed"] == [0]
+    with_own = all_agree()
+    end(open_question(app, ""))
+    assert scene(app)["changed"] == []
+    press(app, "preset_Mixed")
+    assert all_agree() == with_own != []
 
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
@@ -179,14 +186,14 @@ def short(monkeypatch):
     result_cache.clear()
 
 
-@pytest.mark.parametrize(("slug", "rows"), [("trained", 4), ("projections", 3)])
+@pytest.mark.parametrize(("slug", "rows"), [("scale", 4), ("projections", 3)])
 def test_scores_are_trained_on_demand_and_cached_for_everybody(page, short, slug, rows):
-    assert not open_question(page, slug).get("vega_lite_chart")
+    before = len(open_question(page, slug).get("vega_lite_chart"))
     page.button(key="scoring_train").click().run()
-    assert len(page.get("vega_lite_chart")) == 2
+    assert len(page.get("vega_lite_chart")) == before + 2
     assert html_with(page, "figures").count("<tr><td>") == rows
     page.run()
-    assert len(page.get("vega_lite_chart")) == 2
+    assert len(page.get("vega_lite_chart")) == before + 2
     assert not [button for button in page.button if button.key == "scoring_train"]
 
 
@@ -213,10 +220,10 @@ def test_learned_scores_saw_keys_in_the_upper_half_only():
 
 
 def test_another_rate_is_trained_anew_and_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
-    open_question(page, "trained").button(key="scoring_train").click().run()
+    open_question(page, "scale").button(key="scoring_train").click().run()
     set_fields(page, rate=0.01)
     assert page.button(key="scoring_train")
-    assert not page.get("vega_lite_chart")
+    assert len(page.get("vega_lite_chart")) == 3
     from attention_core.device import choose_device
     from ui import job_queue
 
@@ -225,7 +232,7 @@ def test_another_rate_is_trained_anew_and_waits_for_its_turn_in_the_queue(page, 
     assert queue.join(1)
     try:
         monkeypatch.setattr(queue, "max_waiting", 0)
-        open_question(page, "trained").button(key="scoring_train").click().run()
+        open_question(page, "scale").button(key="scoring_train").click().run()
         assert "Many visitors" in text_of(page)
     finally:
         queue.leave(1)
