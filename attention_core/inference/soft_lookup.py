@@ -92,8 +92,8 @@ SPELLING = Encoder(
     "hashed numbers",
     r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
     "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 4,096 numbers",
-    "Runs of two and three letters are counted; a hash decides which of 4,096 numbers each adds to. Texts spelled alike "
-    "lie close, whatever they mean.",
+    "Runs of two and three letters are counted; a hash decides which of 4,096 numbers each adds to. Texts spelled "
+    "alike lie close, whatever they mean.",
     {"embed": embed},
 )
 

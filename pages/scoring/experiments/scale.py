@@ -78,7 +78,8 @@ def _train() -> None:
     if not (runs := trained_runs(setups)):
         return
     plain, scaled = runs[: len(widths)], runs[len(widths) :]
-    st.markdown(worth_of_dividing(*({run.setup.d: run.accuracy for run in half} for half in (plain, scaled)), rate))
+    accuracies, divided = ({run.setup.d: run.accuracy for run in half} for half in (plain, scaled))
+    st.markdown(worth_of_dividing(accuracies, divided, rate))
     named = {WITHOUT: plain, WITH: scaled}
     with draw_curves({name: {f"d = {run.setup.d}": run for run in half} for name, half in named.items()}):
         figures_table(
@@ -100,7 +101,7 @@ def worth_of_dividing(plain: Mapping[int, float], scaled: Mapping[int, float], r
     }
     clauses = [f"{direction} at d = {', '.join(widths)}" for direction, widths in changed.items() if widths]
     if not clauses:
-        higher = " Try a higher learning rate." if rate < max(compare.RATES) else ""
+        higher = " Try a higher learning rate." if rate < max(measures.RATES) else ""
         return f"Divided or not, about as much is found at every width.{higher}"
     same = "" if sum(map(len, changed.values())) == len(gains) else " At the other widths about as much."
     return f"**Divided, it finds {' and '.join(clauses)}.**{same}"
