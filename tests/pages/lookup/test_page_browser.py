@@ -65,7 +65,7 @@ def test_try_this_covers_the_scene_and_gets_money_by_spelling(visit, app_url):
     settle(page)
     page.locator(".st-key-lookup_try button").click()
     page.locator(".scene.covered").wait_for()
-    expect(say(page)).to_contain_text(re.compile(r"out comes a road vehicle with an engine \(94%\)\.$"))
+    expect(say(page)).to_have_text("")
     page.locator(".st-key-lookup_try_guess").get_by_text("garage").click()
     expect(say(page)).to_contain_text("coins and notes")
     expect(page.get_by_text("By spelling it finds money; by meaning, car.")).to_be_visible()
