@@ -1,7 +1,5 @@
 """Look up softly in a real browser: what is typed, chosen in the scene and guessed, and what stays."""
 
-import re
-
 from playwright.sync_api import expect
 
 from tests.support.on_page import leave_and_return, moving_step, project, settle, submit
