@@ -30,7 +30,7 @@ from attention_core.attention.types import Axis, Story, always
 from attention_core.hub.model import Pretrained
 
 SIZES = (2, 3)  # letters in a run
-WIDTH = 4096
+WIDTH = 512
 """Numbers in a vector. Two runs that share one by accident add to the same number, with a sign that is also hashed."""
 
 
@@ -91,9 +91,9 @@ SPELLING = Encoder(
     embed,
     "hashed numbers",
     r"{} = \frac{{n}}{{\lVert n \rVert}}, \qquad n_b = \sum_{{g:\, h(g) = b}} \sigma(g) \sqrt{{\text{{count}}_g}}",
-    "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 4,096 numbers",
-    "Runs of two and three letters are counted; a hash decides which of 4,096 numbers each adds to. Texts spelled "
-    "alike lie close, whatever they mean.",
+    "{name} = embed({texts})  # runs of 2 and 3 letters, hashed into 512 numbers",
+    "Runs of two and three letters are counted; a hash decides which of 512 numbers each adds to. Texts spelled alike "
+    "lie close, whatever they mean.",
     {"embed": embed},
 )
 

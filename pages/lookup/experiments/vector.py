@@ -21,7 +21,7 @@ def answer(lookup: LookUp) -> str:
         return "Its pieces ask one another in six layers; their mean is the vector."
     text, key = lookup.text, lookup.request.records.keys[lookup.heaviest]
     shared = f"{literal(text)} and {literal(key)} share {len(_runs(lookup))}"
-    return f"Each run of two or three letters adds to one of 4,096 numbers: {shared}."
+    return f"Each run of two or three letters adds to one of 512 numbers: {shared}."
 
 
 def draw(lookup: LookUp) -> None:
