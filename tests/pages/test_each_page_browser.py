@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.axe import violations
 from tests.support.layout import FOCUSED, TOUCHING_TEXTS, UNHEARD, WATCH_SHIFTS
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, settle
 from ui.questions import MAX_LINKS
@@ -51,6 +52,7 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     assert not page.evaluate(TOUCHING_TEXTS)
     assert page.title() == entry.window_title
     assert page.evaluate(UNHEARD) == []
+    assert violations(page) == []
     page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else Tab goes on from the element before
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
@@ -81,6 +83,10 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     settle(page)
     box = sheet.bounding_box()
     assert box["y"] + box["height"] == pytest.approx(height)
+    page.emulate_media(color_scheme="dark")
+    settle(page)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.parametrize("address", ["pixels?map=rows&", "train?lesson=digits&"])

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.axe import violations
 from tests.support.layout import FAINT, UNREACHED
 from tests.support.on_page import assert_fits, settle
 
@@ -18,6 +19,7 @@ def test_what_stands_on_a_page_and_in_a_popover_can_be_read(visit, app_url, path
     page.get_by_test_id("stPopoverBody").wait_for()
     settle(page)
     page.wait_for_function(f"() => !({FAINT})().length")  # colours take a moment to change
+    assert violations(page) == []
     page.keyboard.press("Escape")
     page.emulate_media(color_scheme="light")
 
