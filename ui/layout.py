@@ -103,6 +103,7 @@ def figures_table(*rows: Sequence[str], ends_in_french: bool = False) -> None:
     header, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
     if ends_in_french:
         body = ['<td class="fr" lang="fr">'.join(line.rsplit("<td>", 1)) for line in body]
-    lines = "".join(f"<tr>{line}</tr>" for line in (header.replace("td>", "th>"), *body))
+    heading = header.replace("td>", "th>").replace("<th></th>", "<td></td>")
+    lines = "".join(f"<tr>{line}</tr>" for line in (heading, *body))
     ends_in_text = all(not row[-1] or row[-1][0].isalpha() for row in rows)
     st.html(f'<div class="figures"><table{" data-told" * ends_in_text}>{lines}</table></div>')

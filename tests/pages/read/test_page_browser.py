@@ -78,10 +78,7 @@ def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor)
     settle(visitor)
     visitor.go_back()
     visitor.get_by_role("heading", name="Read a number", level=1).wait_for()  # Start names the page, too
-    visitor.locator("canvas.upper-canvas").wait_for()
-    settle(visitor)
-    visitor.get_by_role("group", name="Looks").get_by_role("button").last.click()
-    expect(visitor.locator(SAY)).to_contain_text("It has read 47 in 3 looks")
+    expect(visitor.locator(SAY)).to_contain_text("It has read 47 in 3 looks")  # whatever look was chosen before it
     settle(visitor)
 
 

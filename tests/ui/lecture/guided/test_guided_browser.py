@@ -6,6 +6,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.axe import violations
 from tests.support.notes_page import Answer
 from tests.support.on_page import settle
 
@@ -71,6 +72,7 @@ def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_
     page.keyboard.press("PageDown")
     page.get_by_text("of 1 were right").wait_for()
     expect(phone.get_by_role("status")).to_contain_text("in the hall found it")
+    assert violations(phone) == []
     expect(phone.get_by_role("status")).to_contain_text(phone.locator("#options .right").inner_text())
     settle(page)
     page.keyboard.press("PageDown")
