@@ -26,5 +26,5 @@ def workbench() -> None:
     bench.draw_pairs(can_cover=True)
 
 
-page_frame(NAME, "Each input asks all three, itself too: nine pairs, nine weights. Drag an arrow.")
+page_frame(NAME, "Every query asks every key: each pair has a weight. Drag an arrow.")
 page_body(workbench)

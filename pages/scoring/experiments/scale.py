@@ -25,7 +25,7 @@ D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
 RATE = Field(NAME, "rate", measures.RATES[1], address="rate", parse=one_of(measures.RATES))
 """How fast scores are trained."""
-TITLES = {"variance": "how far scores vary", "gradient": "how much weights react"}
+TITLES = {"variance": "how far scores vary", "gradient": "how weights react"}
 
 
 class RandomWeights(NamedTuple):
