@@ -65,7 +65,7 @@ export class MapDrawing extends MapView {
     pen.rect(this.left, this.top, this.plot.width, this.plot.height);
     pen.clip();
     const complete = this.paintTiles(pen, range, level);
-    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, range);
+    if (this.cell >= NUMBERS_FROM * this.large) this.paintNumbers(pen, range);
     else if (this.cell >= ROOM_OF_NUMBER * this.large || this.isLit) this.paintLargest(pen, range);
     if (this.cell >= LABELS_FROM) this.paintBlindRows(pen, range);
     this.paintFrames(pen, level);
