@@ -41,11 +41,12 @@ def draw_lookup_scene(lookup: LookUp) -> None:
         if choice := scene_choice(NAME, trace.n_queries, trace.n_keys):
             _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
 
-    note = f"The nearer to the query, the higher the score: a cosine divided by {lookup.temperature:g}."
-    data = table_data(request, trace, order) | {
+    by = f"a cosine by {next(iter(lookup.encoders))}, divided by {lookup.temperature:g}"
+    ways = to_array(lookup.encoders.get("meaning", lookup.encoder).embed(records.keys))
+    data = table_data(request, trace, order, ways) | {
         "query": query,
         "focus": MATCHING.value,
-        "note": "" if is_guessing(NAME) else note,
+        "note": "" if is_guessing(NAME) else f"The nearer to the query, the higher the score: {by}.",
         "plays": request.is_present,
         "covered": is_guessing(NAME),
         "titles": [escape_hidden(records.keys[key]) for key in order],
@@ -53,8 +54,11 @@ def draw_lookup_scene(lookup: LookUp) -> None:
     draw_scene(NAME, data, on_choose, TABLE)
 
 
-def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) -> dict[str, object]:
-    """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture."""
+def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int], ways: np.ndarray) -> dict[str, object]:
+    """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture.
+
+    The directions in which keys stand follow from `ways` (n_keys, d), however they are compared.
+    """
     records, data = request.records, scene_data(trace, nouns=("query", "key"))
     vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))
     cosines = vectors @ keys.T * (not is_guessing(NAME))  # what is guessed is not seen
@@ -68,7 +72,7 @@ def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int]) 
         "names": [records.key_name, records.value_name],
         "exact": [order.index(stored[text]) if text in stored else None for text in request.queries],
         "cut": [[order.index(key) for key in row] for row in data["cut"]],
-        "points": points_around_queries(keys, cosines)[:, order].round(4).tolist(),
+        "points": points_around_queries(ways, cosines)[:, order].round(4).tolist(),
         "unlike": [fits_nothing(trace, query) for query in range(trace.n_queries)],
         "equal": len(order) > 1,
         "axes": data["axes"] if order == sorted(order) else None,

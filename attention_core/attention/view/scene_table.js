@@ -91,9 +91,9 @@ class TableDrawing extends SceneDrawing {
 
   dotOf(index) { return this.spots.slice(7 * index, 7 * index + 2); }
 
-  // Where the query is: above the plane, until it falls.
+  // Where the query is: above the plane, until it falls; where a guess covers what fits, equally far from all keys.
   queryPoint() {
-    const [x, y] = this.dotOf(this.layout.n), { ask, open } = this.state.progress, fallen = open < 1 ? 0 : clamp(ask / FALL, 0, 1) ** 2;
+    const [x, y] = this.dotOf(this.layout.n), { ask, open } = this.state.progress, fallen = this.isCovered ? 1 : open < 1 ? 0 : clamp(ask / FALL, 0, 1) ** 2;
     return [x, mix(Math.min(y, 16 * this.layout.zoom), y, fallen)];
   }
 
@@ -276,7 +276,7 @@ export class TableScene extends SceneView {
   draw() {
     if (!this.layout) return;
     const spots = this.spotsNow(), { layout, data, drawing } = this;
-    Object.assign(drawing, { spots, query: cutText(data.queries[this.row], MAX_IN_PLANE) });
+    Object.assign(drawing, { spots, isCovered: this.isCovered, query: cutText(data.queries[this.row], MAX_IN_PLANE) });
     this.keys.forEach((node, index) => {
       const [, , x, y, w, h, seen] = spots.slice(7 * index);
       placeWord(node, { x, y, w, h }, layout.labelSize);
@@ -319,7 +319,7 @@ export class TableScene extends SceneView {
     if (step === "takes") return `Each record hands over its value, **as much of it as its weight**.`;
     if (step === "says" && isEven) return `The same weight for all: **every value alike**, whatever was asked.`;
     if (step !== "says" || this.local || state.isChanged || state.cut.length) return super.captionOf(step);
-    if (data.unlike[row]) return `${text} resembles no key, yet weights sum to 100%: a softmax cannot say “nothing fits”. Out comes **${cutText(answer.word)}**, ${answer.likely}.`;
+    if (data.unlike[row]) return `${text} hardly resembles any key, yet weights sum to 100%: a softmax cannot say “nothing fits”. Out comes **${cutText(answer.word)}**, ${answer.likely}.`;
     if (answer.probability < 0.5) {
       return `Out comes a mixture: **${cutText(answer.word)}**, but only ${answer.likely}, beside ${new Set(data.values).size - 1} others.`;
     }

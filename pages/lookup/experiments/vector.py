@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.hub.model import readable
-from attention_core.inference.soft_lookup import SPELLING, shared_runs
+from attention_core.inference.soft_lookup import SPELLING, hash_run, ngrams, shared_runs
 from pages.lookup.inputs import LookUp, draw_lookup
 from ui.labels import literal
 
@@ -21,7 +21,10 @@ def answer(lookup: LookUp) -> str:
         return "Its pieces ask one another in six layers; their mean is the vector."
     text, key = lookup.text, lookup.request.records.keys[lookup.heaviest]
     shared = f"{literal(text)} and {literal(key)} share {len(_runs(lookup))}"
-    return f"Each run of two or three letters adds to one of 512 numbers: {shared}."
+    columns = [{hash_run(run)[0] for run in runs} for runs in (ngrams(text), ngrams(key), _runs(lookup))]
+    met = len(columns[0] & columns[1]) - len(columns[2])
+    accident = f" By accident, different runs meet in {met} number{'s' * (met > 1)}, too." * (met > 0)
+    return f"Each run of two or three letters adds to one of 512 numbers: {shared}.{accident}"
 
 
 def draw(lookup: LookUp) -> None:

@@ -6,7 +6,7 @@ from operator import itemgetter
 import pytest
 import torch
 
-from attention_core.inference.soft_lookup import SPELLING, soft_lookup
+from attention_core.inference.soft_lookup import PLANE_HEIGHT, SPELLING, soft_lookup
 from pages.lookup.records import PRESETS
 from tests.support.app import (
     charts,
@@ -199,13 +199,20 @@ def test_try_this_asks_a_query_that_finds_something_else_the_other_way_or_is_not
     assert drawn(page)["covered"] is False
 
 
+def directions(page):
+    return torch.nn.functional.normalize(torch.tensor(drawn(page)["points"][0]) - torch.tensor([0.5, PLANE_HEIGHT / 2]))
+
+
 def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
+    before = directions(page)
     page.button(key="lookup_try").click().run()
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
     assert page.success[0].value.endswith("Letters in common: *money* mo, *butter* ut, *garage* last letter e.")
     assert found(page)[0] == "money"
+    assert torch.allclose(directions(page), before, atol=0.01), "each key only comes nearer, or goes"
+    assert "By accident, different runs meet in 1 number, too." in text_of(open_question(page, "vector"))
 
 
 def test_records_queries_and_temperature_survive_leaving_the_page(page):
