@@ -14,7 +14,7 @@ from attention_core.attention.wording import percent
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.head_names import NamedHead, name_heads
-from attention_core.explain.heads import FarLook, HeadSummary, far_look, summaries
+from attention_core.explain.heads import CLEAR_SHARE, FarLook, HeadSummary, far_look, is_self_attention, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import clickable, draw_chart
@@ -141,6 +141,16 @@ def distant_weight(
     return far_look(layers, sinks | signs, heads, query)
 
 
+def distant_weight_of(run: ModelRun, group: str) -> FarLook | None:
+    """Return where a text's last pronoun, or any other word, looks far away; None where no head clearly does."""
+    layers = run.groups[group]
+    if run.patch_grid is not None or not is_self_attention(layers[0]):
+        return None
+    pronoun = last_pronoun(run) if layers[0].n_queries == len(run.tokens) else None
+    distant = cached_with_run(run, ("distant", group), lambda: distant_weight(run, layers, None, pronoun))
+    return distant if distant is not None and distant.weight >= CLEAR_SHARE else None
+
+
 def chosen(run: ModelRun) -> Selection:
     """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
     selection = chosen_head(run)
@@ -260,6 +270,12 @@ def names_of(run: ModelRun, group: str) -> list[NamedHead]:
 def habits_of(run: ModelRun, group: str) -> dict[tuple[int, int], str]:
     """Return what each head of a group does by layer and head, the clearest first; "" = nothing clear."""
     heads, layers = names_of(run, group), run.groups[group]
+    if distant := distant_weight_of(run, group):
+        axes = layers[0].story.key_axis, layers[0].story.query_axis
+        positions = zip(axes, (distant.key, distant.query), strict=True)
+        pattern = " for ".join(axis.labels[position].strip() for axis, position in positions)
+        far = NamedHead(distant.layer, distant.head, pattern, distant.weight)
+        heads = [far if head[:2] == far[:2] else head for head in heads]
     habits = {
         (layer, head): f"{name}, {percent(share)}" if name else ""
         for layer, head, name, share in sorted(heads, key=lambda head: (not head.name, -head.share))

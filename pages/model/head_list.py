@@ -7,18 +7,15 @@ import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.explain.head_names import clearest_heads
-from attention_core.explain.heads import CLEAR_SHARE, FarLook, is_self_attention
 from attention_core.hub.run import ModelRun
 from pages.model.glance import (
     NAME,
     Selection,
-    cached_with_run,
     choose,
     chosen,
-    distant_weight,
+    distant_weight_of,
     glance_picture,
     is_off,
-    last_pronoun,
     n_heads_of,
     names_of,
 )
@@ -58,23 +55,14 @@ def head_list(run: ModelRun) -> None:
             _draw_all(run, selection)
 
 
-def _distant_weight_of(run: ModelRun, group: str) -> FarLook | None:
-    """Return where a word looks far away: a text's last pronoun, or any other."""
-    layers = run.groups[group]
-    if not is_self_attention(layers[0]):
-        return None
-    pronoun = last_pronoun(run) if layers[0].n_queries == len(run.tokens) else None
-    return cached_with_run(run, ("distant", group), lambda: distant_weight(run, layers, None, pronoun))
-
-
 def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]]:
     """Return sentences on the heads with the clearest names, each with what a click chooses; none in pictures."""
     layers, rows = run.groups[group], []
     axes = layers[0].story.query_axis, layers[0].story.key_axis
     if run.patch_grid is not None:
         return []
-    distant = _distant_weight_of(run, group)
-    if distant is not None and distant.weight >= CLEAR_SHARE and not is_off(layers[distant.layer], distant.head):
+    distant = distant_weight_of(run, group)
+    if distant is not None and not is_off(layers[distant.layer], distant.head):
         positions = zip(axes, (distant.query, distant.key), strict=True)
         query, key = (error_markdown(axis.labels[position].strip()) for axis, position in positions)
         sentence = (
@@ -85,7 +73,7 @@ def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]
     heads = [head for head in names_of(run, group) if not is_off(layers[head.layer], head.head)]
     for layer, head, name, share in clearest_heads(heads):
         habit, title = HABITS[name].format(first=first, share=percent(share)), f"**{name.capitalize()}**"
-        if name != "everywhere" or not any(sentence.startswith(title) for sentence, _ in rows):  # one says it all
+        if not any(sentence.startswith(title) for sentence, _ in rows):  # one says it all
             rows.append((f"{title}: {layer}.{head} {habit}", {"layer": layer, "head": head}))
     return rows[:N_CLEAREST]
 

@@ -184,7 +184,7 @@ def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
     selection, layers = glance.chosen_layers(run)
     trace = layers[selection.layer]
     habit = glance.habits_of(run, selection.group)[selection[1:3]] or "nothing clear"
-    section(f"{glance.short_name(*selection[1:3]).capitalize()}: {habit}", Role.WEIGHTS)
+    section(f"{glance.short_name(*selection[1:3]).capitalize()}: {error_markdown(habit)}", Role.WEIGHTS)
     return selection, trace
 
 
