@@ -111,7 +111,7 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
     (n_single, n_open, n_alarms), (n_both, _, n_false) = map(_count, parties.values())
-    counts = f"One key opens <b>{n_single} of {n_open}</b> locks. Two at once: <b>{n_both} of {n_open}</b>"
+    counts = f"One key finds <b>{n_single} of {n_open}</b> locks that open. Two at once: <b>{n_both} of {n_open}</b>"
     st.html(f'<p class="opened">{counts}</p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
