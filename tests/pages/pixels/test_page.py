@@ -297,7 +297,7 @@ def test_dot_and_blank_query_break_no_experiment(page):
 def test_what_can_be_read_back_from_the_values_is_said_for_each_layer(page, layer, answer):
     open_question(set_fields(page, layer=layer), "kept")
     assert f"**{answer}**" in text_of(page)
-    assert html_of(page).count("<tr><td>") == 3
+    assert html_of(page).count("<tr><td>") == 4, "Q, K, V and the heading, whose corner is empty"
 
 
 def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkeypatch):
