@@ -47,15 +47,8 @@ class NinePairs extends PlaneScene {
   }
 
   legend() {
-    const isScored = this.given.factor !== null && this.hasPairs, lengths = isScored && this.legendOfLengths();
-    return `Blue: query. Yellow: keys, as thick as their weight. Orange: context, the pink steps added up. ${isScored ? `A score is ${this.product}. ` : ""}${lengths || ""}${super.legend()}`;
-  }
-
-  // Where every input is compared with itself, at 0°, only the lengths differ.
-  legendOfLengths() {
-    const { data: { queries, keys, weights, isEdited }, now, given } = this, own = weights.map((row, at) => row[at]), lengths = now.keys.map((key) => Math.hypot(...key)), at = own.indexOf(Math.max(...own));
-    if (isEdited || given.isTurned !== false || String(queries) !== String(keys) || lengths[at] < Math.max(...lengths)) return "";
-    return `Length counts, too: ${keys[at]}, the longest, takes ${this.percentsOf(weights[at])[at]} from itself. `;
+    const isScored = this.given.factor !== null && this.hasPairs;
+    return `Blue: query. Yellow: keys, as thick as their weight. Orange: context, the pink steps added up. ${isScored ? `A score is ${this.product}: angle and lengths. ` : ""}${super.legend()}`;
   }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.

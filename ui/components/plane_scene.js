@@ -12,7 +12,7 @@ const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score tha
 const MANY_ROWS = 5, GLIDE = 500, SMALLEST_CHANGE = 1e-9;
 const FIELD = 110, BANDS = 12, FIELD_OPACITY = 200;  // cells of a field's side, its shades, and how opaque the darkest is, of 255
 const BOLDEST = 10;  // pixels by which the arrow of a key with all weight is thicker
-const RING = 7;  // pixels of the radius where an arrow ended before
+const RING = 10;  // pixels of the radius where an arrow ended before
 const ROW_GAP = 6, LEAST_ROW = 34, PHONE_ROW = 52, ROOMY_ROW = 60, BEFORE = 2.45;  // pixels between rows of a table, and of the lowest one, and of one that has two lines; letters' sizes of a weight before
 const ARC = 50, ARC_STEP = 42, ARC_NAME = 16;  // pixels from 0 to the arc of the widest angle, between arcs, from an arc to its degrees
 const HALL = 1.2;  // times as large letters as in other scenes
@@ -118,8 +118,9 @@ export class ArrowPlane extends Plane {
   // A key's arrow is as thick as its weight, which stands beside its name, once there are weights.
   showWeights(weights, percents) {
     this.arrows.forEach((_, arrow) => {
-      const { scene, data: { names }, labels, projected, shafts } = this, key = scene.keyOf(arrow), isNow = arrow === scene.arrowOfRow();
+      const { scene, data: { names }, labels, projected, shafts } = this, key = scene.keyOf(arrow), isNow = arrow === scene.arrowOfRow(), before = labels[arrow].textContent;
       labels[arrow].textContent = key === undefined || !percents[key] ? names[arrow] : `${names[arrow]} ${percents[key]}`;
+      if (labels[arrow].textContent.length !== before.length) this.requestDraw();  // a longer name stands further in
       const nodes = key === undefined ? [] : [projected[key] ?? shafts[arrow], isNow && projected.at(-1)].filter(Boolean);
       for (const node of nodes.flatMap(Object.values)) node.style.setProperty("--bold", `${BOLDEST * (weights[key] ?? 0)}px`);
     });

@@ -188,7 +188,7 @@ export class Plane {
 
   // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
   findLabelPoint(name, [tipX, tipY], outward) {
-    const { large } = this, height = NAME_SIZE * large, width = height + 4 * large * Math.max(name.length - 2, 0), edge = Math.max(EDGE_ROOM, this.halfOf(name));
+    const { large } = this, height = NAME_SIZE * large, width = height + 4 * large * Math.max(name.length - 2, 0), edge = this.halfOf(name) + EDGE_ROOM / 2;
     const points = TURNS.map((turn) => [
       clamp(tipX + width * Math.cos(outward + turn), edge, SIDE - edge),
       clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),
