@@ -18,5 +18,5 @@ def comparison() -> None:
     compared.draw_plane(is_hero=True)
 
 
-page_frame(NAME, "A dot product can be bought with **length**. Blue: query. Yellow: keys, as thick as their weight.")
+page_frame(NAME, "A dot product counts **length**, too. Blue: query. Yellow: keys, as thick as their weight.")
 page_body(comparison)

@@ -1,4 +1,4 @@
-"""Do all eight scores agree? Which key each of them prefers."""
+"""With three more scores: do all eight agree? Which key each of them prefers."""
 
 from collections import defaultdict
 

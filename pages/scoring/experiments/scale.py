@@ -25,7 +25,7 @@ D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
 RATE = Field(NAME, "rate", measures.RATES[1], address="rate", parse=one_of(measures.RATES))
 """How fast scores are trained."""
-TITLES = {"variance": "how far scores vary", "gradient": "how weights react"}
+TITLES = {"variance": "variance of the scores", "gradient": "how weights react"}
 
 
 class RandomWeights(NamedTuple):
@@ -48,8 +48,8 @@ def answer(weights: RandomWeights) -> str:
         return ""
     undivided, divided = (f"**{percent(float(rows.amax(1).mean()))}**" for rows in weights)
     gradient, usual = (float(measures.softmax_jacobian_norm(rows).mean()) for rows in weights)
-    learns = f" Then weights hardly react (gradient {gradient:.2f}, not {usual:.2f}): a network learns slower."
-    shares = f"on average {undivided}, divided only {divided}."
+    learns = f" Undivided, weights hardly react (gradient {gradient:.2f}, not {usual:.2f}): a network learns slower."
+    shares = f"on average {undivided}; divided, {divided}."
     return f"Larger dot products let one key take all: {shares}{learns * (gradient < usual / 2)}"
 
 
