@@ -22,7 +22,7 @@ class WordTiles {
     this.other = make(root, "p", "other");
     this.links = root.appendChild(document.createElementNS(SVG, "svg"));
     set(this.links, { class: "links", "aria-hidden": "true" });
-    this.note = make(root, "p", "note", "A line: where a French word looks, from 30% on.");
+    this.note = make(root, "p", "note", "A line: where a French word looks; the thicker, the more, from 30% on.");
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
     const bar = (this.bar = make(root, "div", "bar"));
@@ -171,7 +171,7 @@ class WordTiles {
       set(node, { "aria-label": `${data.words[word]} ${hasNumbers ? place : ""}; the arrow keys move it` });
     });
     if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
-    this.reads.textContent = this.isTyped || data.tried ? "" : this.moved();
+    this.reads.replaceChildren(...(this.isTyped || data.tried ? [] : [`${data.typed} → `, create("i", { lang: "fr", textContent: data.french[Number(hasNumbers)][0] })]));
     const isOther = this.french.textContent !== (french ?? UNKNOWN);
     this.writeFrench(french);
     if (isOther) {
@@ -187,12 +187,6 @@ class WordTiles {
     const heard = `${french ?? ""} ${this.say.textContent}`;
     if (french && heard !== this.heard.textContent) this.heard.textContent = heard;
     this.link();
-  }
-
-  // What has been done to the typed sentence.
-  moved() {
-    const moved = this.typed.filter((word) => this.order[word] !== word).map((word) => `“${this.data.words[word]}”`);
-    return `“${this.data.typed}” ${moved.length === 2 ? `with ${moved.join(" and ")} swapped` : "in another order"}:`;
   }
 
   sentence(french) {
