@@ -6,7 +6,7 @@ import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 import { quoted, saidOf } from "../../attention_core/attention/view/scene_captions.js";
 
-const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 40;
+const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 40, UNTURNED = 1.7;  // of a strip, the room of another one above it
 
 const pointsOf = (change) => minus(`${change > 0 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < LEAST_POINTS ? 1 : 0)}`);
 
@@ -42,9 +42,9 @@ class JudgedDrawing extends SceneDrawing {
 
   // The heaviest word as it is without the negation that has turned it round.
   drawUnturned({ index, numbers, label }) {
-    const { layout, state: { progress: { open, erase } } } = this, alpha = open * (1 - erase), { x, y, w, h } = layout.strips[index], below = { x, y: y + h + GAP, w, h: 1.4 * h };
-    this.drawStrip(below, numbers, alpha, this.tones.ink, 1.5);
-    this.write(label, x - GAP, below.y + below.h / 2, { align: "right", size: 18 * layout.scale, alpha, hides: true });
+    const { layout, state: { progress: { open, erase } } } = this, alpha = open * (1 - erase), { x, y, w, h } = layout.strips[index], above = { x, y: y - UNTURNED * h, w, h: UNTURNED * h - GAP };
+    this.drawStrip(above, numbers, alpha, this.tones.ink, 1.5);
+    this.write(label, x - GAP, above.y + above.h / 2, { align: "right", size: 18 * layout.scale, alpha, hides: true });
   }
 
   draw(state) {
@@ -72,7 +72,11 @@ class JudgedScene extends SceneView {
     this.keys.forEach((node, index) => { if (this.data.readAs[index]) node.title = `read as ${this.data.readAs[index]}`; });
   }
 
-  newLayout(sizes) { return new JudgedLayout(sizes); }
+  newLayout(sizes) {
+    const layout = new JudgedLayout(sizes);
+    if (this.data.unturned && !layout.isNarrow) for (const strip of layout.strips) strip.y += UNTURNED * strip.h;
+    return layout;
+  }
 
   layOut() {
     super.layOut();
