@@ -30,7 +30,7 @@ IS_EVEN = Field(NAME, "even", False, address="even")
 LOOK = Field(NAME, "scene_look", ((0, ""), 0))
 """The look at which the scene rests, from 0, and before it the reading in which it was chosen; in others the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
-NOTE = "Each region sees what is around it, so bare paper can be pink, too; a blurred picture mixes what all see."
+NOTE = "A blurred picture mixes what all regions see."
 
 
 def draw_read_number() -> ChangedReading:

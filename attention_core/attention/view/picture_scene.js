@@ -343,7 +343,7 @@ export class PictureScene extends ScenePlayer {
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
     if (data.looks[row].answer && !this.isEven) {
       const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads **${other}**${other.length < whole.length ? " and stops" : ""}` : "";
-      if (n > 1 && row === n - 1) return `It has read **${whole}** in ${n} looks (pink)${evenly}.`;
+      if (n > 1 && row === n - 1) return `It has read **${whole}** in ${n} looks (pink, on bare paper too, which sees what is around it)${evenly}.`;
       return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${n === 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
     }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;

@@ -26,9 +26,10 @@ def answer(present: PresentLook) -> str:
     """Say what is said after the look that is shown."""
     probabilities = present.drawing.reading.probabilities[present.look]
     certainty, label = percent(float(probabilities.max())), CLASSES[int(probabilities.argmax())]
+    largest = percent(float(maps_of(present.drawing.reading)[present.look].max()))
     if label == CLASSES[END]:
-        return f"It finds no further digit: it says **end** ({certainty} sure), and stops."
-    return f"At this look (pink) it reads **{label}** ({certainty} sure)."
+        return f"It finds no further digit (pink: up to {largest}): it says **end** ({certainty} sure), and stops."
+    return f"At this look (pink: up to {largest}) it reads **{label}** ({certainty} sure)."
 
 
 def draw(present: PresentLook) -> None:

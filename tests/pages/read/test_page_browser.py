@@ -17,7 +17,8 @@ SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.locator(".st-key-read_try button").click()
     evenly = "with every weight equal it reads 1 and stops"
-    expect(visitor.locator(SAY)).to_have_text(f"It has read 31415 in 6 looks (pink); {evenly}.")
+    paper = "on bare paper too, which sees what is around it"
+    expect(visitor.locator(SAY)).to_have_text(f"It has read 31415 in 6 looks (pink, {paper}); {evenly}.")
     expect(visitor.get_by_role("group", name="Looks").get_by_text("3", exact=True)).to_be_visible()
     visitor.get_by_text("Only 1415", exact=True).click()
     expect(visitor.locator(SAY)).to_contain_text("It has read 1415")
