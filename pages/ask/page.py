@@ -44,7 +44,7 @@ def question_and_answer() -> None:
             try_this(NAME, chain_surprise())
         if not LECTURE.value:  # which lists its screens
             icon, on_click = ":material/chat:", _let_it_tell
-            examples_area.button("Let it tell the drawing", "ask_tell", icon=icon, on_click=on_click)
+            examples_area.button("Describe the drawing", "ask_tell", icon=icon, on_click=on_click)
         with scene_area:
             look, is_present = chosen_glimpse(reading.question), is_read and is_drawn
             answer = draw_answer(drawing, reading, look, GLIMPSE.set, is_empty=not is_drawn, is_present=is_present)
