@@ -56,7 +56,7 @@ def _draw_found(name: str, content: bytes) -> None:
     rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
     names, found = [photo_names()[row] for row in rows], shares[rows].tolist()
     there = PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else names  # on one's own nobody has said what is there
-    heading = "Found by name (blue: it is there)" if name in PHOTOGRAPHS else "Found by name"
+    heading = "Found here, each name asked for alone (blue: it is there)" if name in PHOTOGRAPHS else "Found by name"
     section(heading, Role.OUTPUT)
     note_picture(partial(bar_table, names, {"probability": found}, SERIES), "Found by name")
     colours = [THERE if each in there else ABSENT_COLOUR for each in names]
