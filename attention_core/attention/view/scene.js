@@ -125,7 +125,7 @@ export class SceneView extends ScenePlayer {
     this.others = (vector?.words ?? []).map((label) => make(this.words, "button", vector.glosses ? { lang: "fr" } : "", textOf(label)));
     this.glosses = this.glossesOf(this.data.glosses);
     this.otherGlosses = this.glossesOf(vector?.glosses);
-    this.sides = vector && this.data.bothSaid ? this.glossesOf(["with attention", "one vector"]) : [];
+    this.sides = vector && this.data.bothSaid ? this.glossesOf(["with attention", "without attention"]) : [];
     inLine(this.queries, (row, event) => this.look(0, row, event), (row) => this.choose(row));
     inLine(this.others, () => {}, (row) => this.choose(row, "vector"));
     if (canChange) inLine(this.keys, (key, event) => this.look(1, key, event), (key) => this.cross(key));
@@ -426,7 +426,7 @@ export class SceneView extends ScenePlayer {
     this.write();
   }
 
-  captionOf(step) { return captionOf(step, { ...this.data, keys: this.names }, this.state); }
+  captionOf(step) { return this.isCovered && this.data.bothSaid ? "" : captionOf(step, { ...this.data, keys: this.names }, this.state); }
 
   // Whether another word comes than the sentence has: its rest would then be of another sentence.
   get saysOther() { return Boolean(this.state.answer) && this.state.answer.word !== textOf(this.data.queries[this.row]); }
@@ -449,7 +449,7 @@ export class SceneView extends ScenePlayer {
       if (gloss) Object.assign(Object.assign(gloss, { hidden: node.hidden }).style, { opacity: 0.8 * node.style.opacity, transform: node.style.transform });
     });
     for (const node of this.sides) node.style.opacity = isVector ? 0 : progress.say;
-    if (this.sides.length) this.sides[1].textContent = this.isCovered ? "one vector?" : "one vector";
+    if (this.sides.length) this.sides[1].textContent = this.isCovered ? "without attention?" : "without attention";
     if (form === this.written) return;
     this.written = form;
     this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));

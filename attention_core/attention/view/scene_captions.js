@@ -66,7 +66,7 @@ const captionOfAnswer = (data, state) => {
   if (!canChange) {
     const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? `’s French, put into English: ${quoted(english)} It` : "";
     const below = ` Below, **one vector** ${english ? `says ${quoted(english)} It ` : ""}has lost **${namesOf(keys, lost)}**.`;
-    const before = data.bothSaid ? (lost.length && !data.covered ? below : "") : lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
+    const before = data.bothSaid ? (lost.length ? below : "") : lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
     return `Mostly from ${quoted(keys[first])} (weight ${percents[first]}) ${comes}${before}`;
   }
   if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;
