@@ -65,7 +65,7 @@ const captionOfAnswer = (data, state) => {
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
     const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? `’s French, put into English: ${quoted(english)} It` : "";
-    const below = ` Below, **one vector** ${english ? `says ${quoted(english)} It ` : ""}has lost **${namesOf(keys, lost)}**.`;
+    const below = ` Below, without attention, **one vector** ${english ? `says ${quoted(english)} It ` : ""}has lost **${namesOf(keys, lost)}**.`;
     const before = data.bothSaid ? (lost.length ? below : "") : lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
     return `Mostly from ${quoted(keys[first])} (weight ${percents[first]}) ${comes}${before}`;
   }
