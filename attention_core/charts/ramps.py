@@ -105,6 +105,6 @@ def is_dark(colours: np.ndarray) -> np.ndarray:
 def bar_ticks(ramp: Ramp) -> list[float]:
     """Return the numbers below a colour bar: its ends, and the reference value, or 0, between them."""
     reference = np.nan if ramp.reference is None else ramp.reference
-    if ramp.low < reference < ramp.high and ramp.position(np.array([reference]))[0] < 0.85:  # else the names overlap
+    if 0.12 < ramp.position(np.array([reference]))[0] < 0.85:  # else the names overlap
         return [ramp.low, reference, ramp.high]
     return [ramp.low, 0.0, ramp.high] if ramp.low < 0 < ramp.high else [ramp.low, ramp.high]
