@@ -30,6 +30,7 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
+    this.smallName = make(side, "div", "caption", "the whole; the box is in view");
     const legend = make(side, "div", "legend");
     this.legendTitle = make(legend, "div", "title");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
@@ -56,7 +57,7 @@ class AtlasMap extends MapDrawing {
     const isNewMatrix = header.atlas !== this.data?.atlas;
     const cache = cacheOf(header.atlas);
     this.data = header;
-    this.small.style.visibility = header.guessing ? "hidden" : "";
+    for (const node of [this.small, this.smallName]) node.style.visibility = header.guessing ? "hidden" : "";
     if (isNewMatrix) this.open(header, cache);
     if (!isNewMatrix && header.go && header.go.number !== this.journey) this.go(header.go);
     for (const { axis, start, texts } of labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
