@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.wording import percent
+from attention_core.bounds.harmless import as_markdown
 from attention_core.device import to_array
 from attention_core.inference import encoder_states as own_states
 from attention_core.inference.translation import read_source
@@ -19,6 +20,7 @@ from ui.computed import by_model
 from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import error_markdown, literal
 from ui.layout import stop_run
+from ui.lecture.mode import LECTURE
 from ui.state import Field
 
 SENTENCE_PAIR = {
@@ -59,19 +61,23 @@ def answer(read: ReadTwice) -> str:
     index = int(differences.bidirectional.argmax())
     word, share = literal(differences.words[index], 24), percent(float(differences.bidirectional[index]))
     moved = f"Read forwards, no. Read both ways, yes: the state of {word} moves by {share}."
-    return f"{moved} {describe_leanings(leanings)}" if leanings else moved
+    return f"{moved} {describe_leanings(leanings)}" if leanings and not LECTURE.value else moved
 
 
 def draw(read: ReadTwice) -> None:
     """Draw how far each state moves, in either reading, and where *Apple* leans."""
     differences, leanings = read
+    if LECTURE.value:  # a hall does not see the boxes
+        for field in SENTENCE_PAIR.values():
+            st.subheader(as_markdown(field.value), anchor=False)
     forwards, bidirectional = to_array(differences.forwards), to_array(differences.bidirectional)
     for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
         st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
     st.caption("Per cent by which each word's state differs.")
     if leanings:
-        draw_leanings(leanings)
+        with st.container(key="desk_memory_apple"):
+            draw_leanings(leanings)
     query = {"question": "time"}
     st.page_link(
         "pages/lookup/page.py", label="A forecast may not read on", icon=":material/arrow_forward:", query_params=query
