@@ -106,7 +106,7 @@ def describe_loss(text: str) -> str:
     short, lost, attentive = shorter(text), _loss(WITHOUT, text), _loss(ATTENTIVE, text)
     if n_words(text) < 2 * n_words(short):
         return f"One vector gets {lost} wrong; attention {attentive}."
-    return f"One vector gets {_loss(WITHOUT, short)} wrong, of all words {lost}; attention {attentive}."
+    return f"One vector gets {_loss(WITHOUT, short)} wrong, of the long sentence {lost}; attention {attentive}."
 
 
 def _loss(name: str, text: str) -> str:

@@ -363,7 +363,7 @@ def test_what_one_vector_loses_of_the_example_and_of_its_beginning_is_told(train
     assert (len(one["lost"]), many["lost"]) == (13, ["last", "works"])
     assert [word for word, is_wrong in many["english"] if is_wrong] == ["the", "functions"]
     told = describe_loss(REMEMBERED["Aunt and car"])
-    assert told == ("One vector gets **0 of 6** wrong, of all words **13 of 21**; attention **2 of 21**.")
+    assert told == ("One vector gets **0 of 6** wrong, of the long sentence **13 of 21**; attention **2 of 21**.")
     row = many["row"]
     assert (many["french"][row], scene(trained)["words"][many["keys"][row]]) == ("mari", "husband"), "it is looked up"
     assert told not in text_of(trained), "it is asked for first"
