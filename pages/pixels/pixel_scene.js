@@ -64,7 +64,7 @@ class PixelScene extends DrawnScene {
   drawAnswer({ say }) {
     const { layout: { box, scale, isNarrow, least, width }, answers: [[text, share], ...others], pen } = this;
     const room = width - box.x - box.w - APART - 4, small = Math.max(isNarrow ? 13 : 17 * scale, least * 0.85), size = 2 * LINE * small;
-    const lines = [asPercent(share), ...others.slice(0, 1).map(([other, likely]) => `${other} (${asPercent(likely)})`)];
+    const lines = [asPercent(share), ...others.slice(0, 1).map(([other, likely]) => `or ${other} (${asPercent(likely)})`)];
     const long = size * 0.6 + 10 + Math.max(...lines.map((line) => this.text(line, 0, 0, small, { alpha: 0 })));
     const [beside, below] = [Math.min(box.w, room - long - APART), Math.min(box.w, room, box.w - size - 12)], isBeside = beside > below;
     const map = { x: box.x + box.w + APART, y: box.y, w: Math.max(beside, below) };

@@ -55,11 +55,12 @@ def draw_ten_digits() -> None:
     if has_control := is_answered(screen.NAME) and alone is not None:
         rows.append(_row("Another network: no pixel looks at another", _read_alone(presets), shares[2]))
     equal_digits = [digit for _, digit in equal]
+    is_guess = is_guessing(screen.NAME)
     data = {
-        "claim": WITHOUT_ATTENTION if has_control else "" if is_guessing(screen.NAME) else describe_equal(equal_digits),
+        "claim": WITHOUT_ATTENTION if has_control else "" if is_guess else describe_equal(equal_digits),
         "rows": rows,
         # a lecture's first screen has no scene
-        "note": "" if has_control else f"{GREY_NOTE}{_from_start()}." + HINT * (not LECTURE.value),
+        "note": "" if has_control or is_guess else f"{GREY_NOTE}{_from_start()}." + HINT * (not LECTURE.value),
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))

@@ -577,8 +577,8 @@ export class PictureScene extends ScenePlayer {
     });
     if (data.ink && take >= 1) {
       const share = this.inkedShare(weights);
-      this.labelInk(`ink ${asPercent(share)}`);
-      this.labelInk(`paper ${asPercent(1 - share)}`, true);
+      this.labelInk(`ink ${asPercent(share)}`, share);
+      this.labelInk(`paper ${asPercent(1 - share)}`, 1 - share, true);
     }
     if (blend <= 0) return;
     pen.globalAlpha = blend;
@@ -586,11 +586,16 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  labelInk(text, isRight = false) {
+  // Upright where its tiles are narrower than it.
+  labelInk(text, share, isRight = false) {
     const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least), wide = this.text(text, 0, 0, size, { alpha: 0 }) + 12;
-    const x = isRight ? box.x + box.w - wide - 4 : box.x + 4;
-    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(x, box.y + box.w - 1.4 * size - 4, wide, 1.4 * size);
-    this.text(text, x + 6, box.y + box.w - 0.4 * size - 4, size);
+    const isUpright = share * box.w < wide, high = 1.4 * size, x = isRight ? box.x + box.w - 4 - (isUpright ? 0 : wide) : box.x + 4 + (isUpright ? high : 0);
+    pen.save();
+    pen.translate(x, box.y + box.w - 4);
+    if (isUpright) pen.rotate(-Math.PI / 2);
+    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(0, -high, wide, high);
+    this.text(text, 6, -0.4 * size, size);
+    pen.restore();
   }
 
   // What is said at last, or at the present look.

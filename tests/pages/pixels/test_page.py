@@ -103,6 +103,7 @@ def test_surprise_is_that_a_network_without_attention_is_as_good(page):
     assert "98%, with" not in text_of(page)
     assert len(data_of(page, "pixels_ten")["rows"]) == 2
     assert not data_of(page, "pixels_ten")["claim"], "the question is the headline"
+    assert not data_of(page, "pixels_ten")["note"]
     set_fields(page, tried="2")
     assert "98%, with attention 98%." in page.success[0].value
     learned, equal, alone = data_of(page, "pixels_ten")["rows"]
