@@ -1,5 +1,4 @@
-// The scene of a translation: at its end a thin line ties each other French word to the English one that it looks at most; those
-// that cross, since French turns them round, have another colour.
+// The scene of a translation: at its end a thin line ties each other French word to the English one that it looks at most.
 import { shownBy } from "../../attention_core/attention/view/prelude.js";
 import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneView } from "../../attention_core/attention/view/scene.js";
@@ -15,13 +14,11 @@ class AlignedDrawing extends SceneDrawing {
 
   drawAlignment(alpha) {
     const { pen, layout, tones, state: { row: present }, data: { weights } } = this;
-    const heaviest = weights.map((row) => row.indexOf(Math.max(...row))), crosses = (row) => heaviest[row] < heaviest[row - 1];
     weights.slice(0, -1).forEach((shares, row) => {
-      const { x, y, w } = layout.queries.places[row], weight = shares[heaviest[row]];
+      const { x, y, w } = layout.queries.places[row], weight = Math.max(...shares);
       if (row === present || weight < HEAVY) return;
-      const isTurned = crosses(row) || crosses(row + 1);
-      Object.assign(pen, { strokeStyle: isTurned ? tones.context : tones.weights, lineWidth: (THIN + (THICK - THIN) * weight) * layout.scale, globalAlpha: (isTurned ? 0.8 : 0.4) * alpha });
-      this.drawPath(layout.curve(layout.door(heaviest[row], 0)[0], { x: x + w / 2, y }), 1);
+      Object.assign(pen, { strokeStyle: tones.weights, lineWidth: (THIN + (THICK - THIN) * weight) * layout.scale, globalAlpha: 0.3 * alpha });
+      this.drawPath(layout.curve(layout.door(shares.indexOf(weight), 0)[0], { x: x + w / 2, y }), 1);
     });
     pen.globalAlpha = 1;
   }
