@@ -45,8 +45,9 @@ class ExportAtOnce:
         return None
 
     @value.setter
-    def value(self, export: Callable[[], object]) -> None:
-        export()
+    def value(self, export: Callable[[], object] | None) -> None:
+        if export:
+            export()
 
 
 def open_page(app: AppTest, path: str) -> AppTest:

@@ -191,7 +191,7 @@ def test_a_weight_that_is_set_says_what_the_others_get_and_can_be_set_again(visi
     assert "nothing is shared" in text_of(page)
 
 
-@pytest.mark.parametrize("name", ["vectors", "scoring", "lookup"])
+@pytest.mark.parametrize("name", ["vectors", "lookup"])
 def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_same_numbers(visit, monkeypatch, name):
     made = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
@@ -211,8 +211,7 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     torch.testing.assert_close(after["weights"], wanted, atol=1e-5, rtol=0)
     change = sorted((wanted - before["weights"]).flatten().tolist())
     assert weight_changes(page) == pytest.approx(change, abs=2e-5)
-    value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
-    runs, context = shown_after(page), sorted((wanted @ value)[0].tolist())
+    runs, context = shown_after(page), sorted((wanted @ before["value"])[0].tolist())
     assert sorted(runs) == pytest.approx(context[-len(runs) :], abs=1e-5 if name == "lookup" else 6e-4)
     address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
     again = visit(name, **address)
