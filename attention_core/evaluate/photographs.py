@@ -13,8 +13,7 @@ from attention_core.data.mnist import DataError
 from attention_core.data.photographs import Box, load_photographs
 from attention_core.device import device_of
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import three_orders
-from attention_core.faithfulness.attribution import Curve, Subject, curves_of
+from attention_core.faithfulness.attribution import Subject
 from attention_core.hub.pictures import read_picture
 from attention_core.inference.photographs import (
     TRAINED_SIDE,
@@ -78,15 +77,6 @@ def greyed_photo_subject(model: PhotoNetwork, content: bytes, weights: Tensor, r
     """Return the subject of a class, a question's weights (rows, columns) and a picture's file, which is seen small."""
     photograph = scale_photograph(content, TRAINED_SIDE).to(device_of(model))
     return subjects.greyed_photo_subject(model, photograph, weights.to(photograph), row)
-
-
-def erase_regions(model: PhotoNetwork, content: bytes, weights: Tensor, row: int) -> dict[str, Curve]:
-    """Return what is left of a class's probability as ever more regions become grey, see greyed_photo_subject.
-
-    They do so in the order of the question's weights, of the gradient, and at random (the mean of five orders).
-    """
-    subject = greyed_photo_subject(model, content, weights, row)
-    return curves_of(subject, three_orders(subject))
 
 
 def bundled_figures(model: PhotoNetwork) -> dict[str, Any]:

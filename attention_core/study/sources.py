@@ -44,10 +44,6 @@ class Source:
 
     parts = renamed_attribute("terms")
 
-    def through(self, linear: Callable[[Tensor], Tensor]) -> Source:
-        """Return what a linear map makes of the source and of its parts."""
-        return next(all_through([self], linear))
-
 
 def all_through(sources: Iterable[Source], linear: Callable[[Tensor], Tensor]) -> Iterator[Source]:
     """Yield what a linear map makes of each source, and of its parts; it is given several at a time, stacked."""

@@ -9,7 +9,9 @@ from torch.testing import assert_close
 
 from attention_core.data.photographs import load_photographs
 from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.evaluate.photographs import erase_regions, greyed_photo_subject, inside, photo_figures
+from attention_core.evaluate.photographs import greyed_photo_subject, inside, photo_figures
+from attention_core.faithfulness.assessment import three_orders
+from attention_core.faithfulness.attribution import curves_of
 from attention_core.inference.photographs import (
     TRAINED_SIDE,
     ask_photograph,
@@ -72,7 +74,8 @@ def test_regions_become_grey_first_where_attention_looks():
     )
     photo, small = encode_photograph(model, content), scale_photograph(content, TRAINED_SIDE)
     weights = ask_photograph(model, photo, class_query(model, row)).weights().view(photo.grid)
-    curves = erase_regions(model, content, weights, row)
+    subject = greyed_photo_subject(model, content, weights, row)
+    curves = curves_of(subject, three_orders(subject))
     grey = torch.full_like(small, GREY)
     with torch.no_grad():
         whole, nothing = model(torch.stack([small, grey])).logits.softmax(1)[:, row].tolist()
@@ -88,9 +91,7 @@ def test_regions_become_grey_first_where_attention_looks():
     erased[0, columns + 3] = True
     with torch.no_grad():
         expected = model(small[None]).logits.softmax(1)[0, row]
-    assert_close(
-        greyed_photo_subject(model, content, weights, row).erase(erased).flatten()[0], expected, atol=1e-5, rtol=1e-4
-    )
+    assert_close(subject.erase(erased).flatten()[0], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_photographs_of_ones_own_are_named(tmp_path, capsys):
