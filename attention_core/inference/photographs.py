@@ -135,8 +135,10 @@ def class_query(model: PhotoNetwork, row: int) -> PhotoQuery:
 
 @torch.inference_mode()
 def word_query(model: PhotoNetwork, text: str, encoder: Encoder) -> PhotoQuery:
-    """Return the query of a word: the classes' queries, mixed by how near their names are to it in meaning."""
+    """Return the query of a word: its class's or, if none has this name, all classes', mixed by how near names are."""
     names = photo_names()
+    if text in names:
+        return class_query(model, names.index(text))
     trace = soft_lookup(Records(names, names, "names", "names"), [text], NAME_TEMPERATURE, encoder)
     weights, cosines = trace.weights()[0], trace.scores()[0] * NAME_TEMPERATURE
     nearest = tuple(

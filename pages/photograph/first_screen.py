@@ -25,21 +25,23 @@ from ui.hosting.bounds import QUERY_LETTERS
 from ui.picture_upload import UPLOADED
 from ui.scene import draw_picture_scene
 from ui.state import single_choice
-from ui.try_this import TRY_STAGE, TryThis, is_guessing
+from ui.try_this import TRY_STAGE, TryThis, is_answered, is_guessing
 
 _scene = component("photo_scene", folder="pages/photograph")
-ABSENT = {"astronaut": ("wine bottle", "stethoscope", "oxygen mask")}
+ABSENT = {"bee": ("bell pepper", "Band Aid", "knot"), "astronaut": ("wine bottle", "stethoscope", "oxygen mask")}
 """What is not on a photograph, though the network finds it."""
+SEEN_INSTEAD = "a blossom"  # where the first of them is seen on the first photograph
 EXAMPLES = {
+    "bee": ("bee", "dog"),
     "astronaut": ("helmet", "space shuttle", "wine bottle"),
     "cat": ("Egyptian cat", "dog"),
     "coffee": ("coffee", "cup"),
 }
 CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
-THUMBNAILS = ("astronaut", "cat", "coffee", "dogs", "band", "bee", "macaw", "wine")
+THUMBNAILS = ("bee", "astronaut", "cat", "coffee", "dogs", "band", "macaw", "wine")
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
-NOTE = "Each tile is a piece of where it looks; it has seen beyond its edges."
+NOTE = "A region has seen beyond the edges of its tile."
 KNOWS = "The network knows a thousand things; no people, faces, trees or letters."
 
 
@@ -74,9 +76,9 @@ def ask_text(text: str) -> None:
 
 
 def draw_nearest(reading: PhotoReading) -> None:
-    """Draw the names that are nearest to the word, each a button that asks for it alone."""
+    """Draw the names of which the word's query is mixed, each a button that asks for it alone."""
     nearest = reading.query.nearest
-    if is_guessing(NAME):
+    if is_guessing(NAME) or len(nearest) == 1:
         return
     if not nearest:
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="photograph_nearest"):
@@ -107,7 +109,9 @@ def draw_scene(learned: PhotoReading, edited: PhotoReading) -> None:
     )
     sentence = _describe(edited, equal) if edited is learned else _describe_changed(learned, edited)
     data |= {"equal": equal, "says": sentence, "saysEvenly": _describe_equal(equal), "note": NOTE, "plays": True}
-    data |= {"covered": is_guessing(NAME), "mixes": value != "class", "best": _best_scores(learned)}
+    data |= {"covered": is_guessing(NAME), "mixes": value != "class"}
+    if is_answered(NAME) and edited.query.nearest:
+        data["best"] = _best_scores(learned)
     if value != "class":
         data["mixtures"] = [_picture_of(outcome) for outcome in (edited.equal, edited.answer)]
     hidden = edited.trace.allowed(0, [0])
@@ -139,18 +143,10 @@ def _answers(reading: PhotoReading) -> tuple[list, list]:
 
 
 def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
-    """Return the best score of the question, after those of a typical name and of the word before."""
-    label = reading.query.label
-    if not reading.query.nearest:
-        return [(label, reading.best_score)]
-    (photo, latest), present = asked.LATEST.value, (PHOTO.value, label)
-    if present != asked.LATEST.value:
-        asked.BEFORE.value, asked.LATEST.value = latest if photo == PHOTO.value else "", present
-    scores = [("a typical name", reading.median_score)]
-    if before := asked.BEFORE.value:
-        reading_before = asked.ask(asked.content_of_photo(), asked.current_question()._replace(text=before))
-        scores.append((before, reading_before.best_score))
-    return [*scores, (label, reading.best_score)]
+    """Return the best score of the question, after those of a typical name and of what is on the first photograph."""
+    present = asked.ask(asked.content_of_photo(), asked.Question(asked.FIRST_TEXT))
+    questions = (asked.FIRST_TEXT, present.best_score), (reading.query.label, reading.best_score)
+    return [("a typical name", reading.median_score), *questions]
 
 
 def _describe_equal(equal: list) -> str:
@@ -170,8 +166,8 @@ def _describe(reading: PhotoReading, equal: list) -> str:
         return "The value is a region's **pixels**, not its key: what comes out is their mixture, a picture."
     name, share, _ = asked.likeliest(reading.answer)[0]
     if label in ABSENT.get(PHOTO.value, ()) and share > SURE:
-        sentence = f"**There is no {label} here.** It finds one all the same ({percent(share)})"
-        return f"{sentence}: attention can find what is not there."
+        note = "Weights sum to 100% all the same; only the score says how well anything fits."
+        return f"**There is no {label} here.** {note}"
     if not reading.query.nearest:
         return f"What looks like this region? Out of those regions comes **{name}** ({percent(share)})."
     if share < UNSURE:
@@ -179,7 +175,7 @@ def _describe(reading: PhotoReading, equal: list) -> str:
         return f"**Nothing stands out**: the best score is only {reading.best_score:.1f}, and {likeliest}."
     evenly, nearest = f"{percent(equal[0][1])} with all regions equal", reading.query.nearest[0].name
     knows = ", the nearest name that it knows" if name == nearest != label else ""
-    return f"It looks at a few regions, and says **{name} {percent(share)}**{knows}; {evenly}."
+    return f"It looks where “{label}” fits, and says **{name}: {percent(share)}**{knows}; {evenly}."
 
 
 def _describe_changed(learned: PhotoReading, edited: PhotoReading) -> str:
@@ -191,8 +187,8 @@ def _describe_changed(learned: PhotoReading, edited: PhotoReading) -> str:
 
 
 def draw_settings() -> None:
-    """Draw what is brought back, how choosy the question is, and how fine the regions are."""
-    with st.container(horizontal=True, gap="medium", key="desk_photograph_settings"):
+    """Draw what is brought back, how choosy the question is, and how fine the regions are, behind a button."""
+    with st.container(key="desk_photograph_settings", width="content"), st.popover("Ask otherwise"):
         hidden: Any = {"label_visibility": "collapsed"}
         single_choice("What comes back", asked.VALUE, asked.VALUES, **hidden)
         labels = [*asked.CHOOSINESS]
@@ -245,18 +241,14 @@ def absent_surprise() -> TryThis:
 
     def act() -> None:
         choose_photo(asked.FIRST)
-        asked.LATEST.value = asked.FIRST, asked.FIRST_TEXT
         ask_text(text)
         for field in (asked.VALUE, asked.CHOOSY, asked.SIDE):
             field.restore_default()
 
     def outcome() -> tuple[int, str]:
-        content = PHOTOGRAPHS[asked.FIRST].content
-        absent, present = (asked.ask(content, asked.Question(query)) for query in (text, asked.FIRST_TEXT))
+        absent = asked.ask(PHOTOGRAPHS[asked.FIRST].content, asked.Question(text))
         share = asked.likeliest(absent.answer)[0][1]
-        scores = f"{absent.best_score:.1f}, against {present.best_score:.1f} for the {asked.FIRST_TEXT}"
-        option = (share > UNLIKELY) + (share > SURE)
-        return option, f"Only the best score is lower: {scores}."
+        return (share > UNLIKELY) + (share > SURE), f"{percent(share)}, and it looks at {SEEN_INSTEAD}."
 
     if (PHOTO.value, TEXT.value) != (asked.FIRST, text):
         TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question

@@ -23,10 +23,10 @@ def question_and_answer() -> None:
             screen.draw_question()
             try_this(NAME, screen.absent_surprise())
         nearest_area, scene_area = st.container(), st.container()
-        screen.draw_settings()
         if not (LECTURE.value and TRY_STAGE[NAME].value):  # whose question and outcome need the room
             with st.container(horizontal=True, gap="small", vertical_alignment="center", key="photograph_choice"):
                 screen.draw_photographs()
+                screen.draw_settings()
                 draw_upload()
         model_or_stop(MODEL)
         learned, edited = learned_and_edited()

@@ -1,12 +1,12 @@
 // The scene of a photograph that a word or a region asks: first all regions count alike, then as much as their weights; what
-// comes out of both stays side by side. `equal` is said of equal weights, `best` are best scores, each after what was asked,
+// comes out of both stays side by side. `equal` is said of equal weights, `best` are best scores, if they are to be compared,
 // `mixtures` are pictures of what was taken, and `says` is the last caption.
 import { asPercent, clamp, create, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { PictureScene } from "../../attention_core/attention/view/picture_scene.js";
 import { clearedPen, tonesOn } from "../../attention_core/attention/view/scene_drawing.js";
 import { eased } from "../../attention_core/attention/view/scene_steps.js";
 
-const NARROW = 560, BESIDE = 9, WIDE = 1060, HIGHEST_SCORE = 25, LEAST_RIVAL = 0.02, VEIL = 0.6, LEAST_LIT = 0.06, SPOT = "226 32 140", FULL = 8, CLEARNESS = 0.6;
+const NARROW = 560, WIDE = 1060, TALLEST = 450, BAR_ROWS = 6.2, LARGEST = 0.42, HIGHEST_SCORE = 25, LEAST_RIVAL = 0.02, VEIL = 0.6, LEAST_LIT = 0.06, SPOT = "226 32 140", FULL = 8, CLEARNESS = 0.6;
 
 class PhotoScene extends PictureScene {
   constructor(root) {
@@ -30,21 +30,21 @@ class PhotoScene extends PictureScene {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, [rows, columns] = this.data.grid;
-    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : (400 + 35 * (least ? 0 : clamp((width - 900) / 160, 0, 1))) * scale;
-    const side = Math.min(isNarrow ? width : 0.47 * width, (tallest * columns) / rows), high = (side * rows) / columns;
+    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.8, 1.7), tallest = isNarrow ? 1.1 * width : TALLEST * scale, { best } = this.data;
+    const side = Math.min(isNarrow ? width : 0.54 * width, (tallest * columns) / rows), high = (side * rows) / columns;
     const left = isNarrow ? 0 : side + 36 * scale, room = width - left, gap = (isNarrow ? 14 : 28) * scale;
     const top = isNarrow ? high + 14 : 0, size = Math.max(32 * scale, least) * (isNarrow ? 0.8 : 1), small = Math.max(isNarrow ? 15 : 18 * scale, least);
-    const y = top + 1.75 * size + 1.6 * small, big = isNarrow ? 30 : 46 * scale, under = 1.15 * big + 2.6 * small;
-    const boxBut = (bars) => Math.min((room - gap) / 2 - 3, isNarrow ? room : tallest - (y - top) - under - bars), beside = room - 2 * (boxBut(0) + gap);
-    const isBeside = !isNarrow && beside > BESIDE * small, bars = isBeside ? 0 : 4.3 * small, w = boxBut(bars);
+    const y = top + 1.75 * size + 1.6 * small, smallest = isNarrow ? 30 : 46 * scale, bars = best ? BAR_ROWS * small : 0, shape = rows / columns;
+    const w = Math.min((room - gap) / 2 - 3, isNarrow ? room : (tallest - (y - top) - 1.15 * smallest - 2.6 * small - bars) / shape), h = shape * w;
+    const big = isNarrow ? smallest : clamp((high - y - h - 2.6 * small - bars) / 1.15, smallest, LARGEST * w), below = y + h + 1.15 * big + 2.6 * small;
     const layout = { width, isNarrow, isRow: false, isStacked: isNarrow, scale, least, side, high, gap, left, room, size, small, big };
-    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w }, bars: isBeside ? { x: left + 2 * (w + gap), y, room: beside, isBeside } : { x: left, y: y + w + under, room } };
-    Object.assign(this.layout, { even: { x: left + 3, y, w }, tones: tonesOn(ink, ground), height: Math.max(high, y + w + under + bars) + 4 });
+    this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w, h }, bars: { x: left, y: below, room } };
+    Object.assign(this.layout, { even: { x: left + 3, y, w, h }, tones: tonesOn(ink, ground), height: Math.max(high, below + bars) + 4 });
     this.pen = this.canvas.getContext("2d");
     this.placeBox();
     this.sizeStage(this.layout);
     const { box } = this.layout;
-    this.mix.style = `left:${box.x}px;top:${box.y}px;width:${w}px;height:${w}px`;
+    this.mix.style = `left:${box.x}px;top:${box.y}px;width:${w}px;height:${h}px`;
     this.picture.style = `left:0;top:0;width:${side}px;height:${high}px`;
   }
 
@@ -123,10 +123,10 @@ class PhotoScene extends PictureScene {
   // While a guess is awaited, what is to come: an answer with equal weights, and one as asked.
   drawQuestionMarks() {
     const { pen, layout: { box, even, big, small, tones } } = this;
-    for (const [{ x, y, w }, title] of [[even, "all regions equal"], [box, "as asked"]]) {
+    for (const [{ x, y, w, h }, title] of [[even, "all regions equal"], [box, "as asked"]]) {
       this.text(title, x, y - 0.5 * small, small, { alpha: 0.8 });
-      Object.assign(pen, { strokeStyle: tones.context, lineWidth: 2.5, globalAlpha: 1 }).strokeRect(x - 2, y - 2, w + 4, w + 4);
-      this.text("?", x + w / 2, y + w / 2 + 0.5 * big, 1.6 * big, { weight: 700, align: "center" });
+      Object.assign(pen, { strokeStyle: tones.context, lineWidth: 2.5, globalAlpha: 1 }).strokeRect(x - 2, y - 2, w + 4, h + 4);
+      this.text("?", x + w / 2, y + h / 2 + 0.35 * big, big, { weight: 700, align: "center" });
     }
   }
 
@@ -146,15 +146,12 @@ class PhotoScene extends PictureScene {
 
   // A box of what was taken, with equal weights or with those of the question, and below it what comes of that.
   drawOutcome(isEven, take, blend, say) {
-    const { layout, data, tiles } = this, { box, even, small, big, tones } = layout, place = isEven ? even : box;
-    Object.assign(layout, { box: place });
-    Object.assign(this, { isEven, tiles: isEven ? this.regionsAsTiles() : tiles });
+    const { layout, data } = this, { box, even, small, big, tones } = layout, place = isEven ? even : box;
     const title = isEven ? "all regions equal" : data.mixes ? "as asked" : "as asked: area is weight";
     this.text(title, place.x, place.y - 0.5 * small, Math.min(small, (place.w + layout.gap - 6) / this.text(title, 0, 0, 1, { alpha: 0 })), { alpha: 0.8 });
-    this.drawTiles({ take, blend }, this.weights());
-    Object.assign(layout, { box });
-    Object.assign(this, { isEven: false, tiles });
-    const [[text, share], ...others] = isEven ? data.equal : data.answer, top = place.y + place.w, room = place.w + 0.8 * layout.gap;
+    if (isEven) this.drawWhole(take, blend);
+    else this.drawTiles({ take, blend }, this.weights());
+    const [[text, share], ...others] = isEven ? data.equal : data.answer, top = place.y + place.h, room = place.w + 0.8 * layout.gap;
     const fits = (words, size) => Math.min(size, room / Math.max(0.1, this.text(words, 0, 0, 1, { weight: 650, alpha: 0 })));
     if (share !== null) {
       this.text(asPercent(share), place.x, top + big, big, { weight: 700, alpha: say, colour: isEven ? tones.ink : tones.context });
@@ -164,17 +161,26 @@ class PhotoScene extends PictureScene {
     if (rival) this.text(words, place.x, top + big + 2.4 * small, fits(words, 0.9 * small), { alpha: 0.75 * say });
   }
 
-  mixtureOf() { return this.outcomes[this.isEven ? 0 : 1]; }
+  mixtureOf() { return this.outcomes[1]; }
+
+  // The photograph, in which all regions count alike, or what comes of mixing them.
+  drawWhole(take, blend) {
+    const { pen, image, layout: { even: { x, y, w, h }, tones } } = this;
+    Object.assign(pen, { globalAlpha: take, strokeStyle: tones.context, lineWidth: 2.5 }).strokeRect(x - 2, y - 2, w + 4, h + 4);
+    for (const [picture, alpha] of [[image, take], [this.outcomes[0], blend]]) if (alpha > 0 && picture.naturalWidth) Object.assign(pen, { globalAlpha: alpha }).drawImage(picture, x, y, w, h);
+    pen.globalAlpha = 1;
+  }
 
   // The best score of each question: softmax forgets how high it was.
   drawBest(alpha) {
-    const { pen, layout: { small, bars: { x, y: top, room, isBeside }, tones }, data: { best } } = this;
+    const { pen, layout: { small, bars: { x, y: top, room }, tones }, data: { best } } = this;
     if (!best) return;
-    const named = (isBeside ? 1 : 0.42) * room, names = best.map(([name]) => `best score, ${name}`), longest = Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 })));
-    const size = Math.min(small, named / longest), start = x + (isBeside ? 0 : named + 12), wide = room - (start - x) - 3 * small;
+    const named = 0.3 * room, names = best.map(([name]) => name), longest = Math.max(...names.map((name) => this.text(name, 0, 0, 1, { alpha: 0 })));
+    const size = Math.min(small, named / longest), start = x + named + 12, wide = room - (start - x) - 3 * small;
+    this.text("best score: how well the best region fits the word", x, top + 1.6 * small, small, { alpha: 0.8 * alpha });
     best.forEach(([, score], at) => {
-      const y = top + (isBeside ? 1.9 + 3.2 * at : 0.6 + 1.35 * at) * small, long = (wide * clamp(score, 0, HIGHEST_SCORE)) / HIGHEST_SCORE;
-      this.text(names[at], x, y + (isBeside ? -0.9 : 0.35) * small, size, { alpha });
+      const y = top + (2.8 + 1.35 * at) * small, long = (wide * clamp(score, 0, HIGHEST_SCORE)) / HIGHEST_SCORE;
+      this.text(names[at], x, y + 0.35 * small, size, { alpha });
       Object.assign(pen, { globalAlpha: (at === best.length - 1 ? 1 : 0.6) * alpha, fillStyle: tones.scores }).fillRect(start, y - 0.45 * small, long, 0.9 * small);
       this.text(score.toFixed(1), start + long + 6, y + 0.35 * small, small, { weight: 650, alpha });
     });

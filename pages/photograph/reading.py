@@ -23,14 +23,11 @@ from ui.state import Field, between, one_of, plain_text, whole_number
 
 NAME = "photograph"
 PHOTOGRAPHS = load_photographs()
-FIRST, FIRST_TEXT = "astronaut", "helmet"
+FIRST = FIRST_TEXT = "bee"
 PHOTO = Field(NAME, "photo", FIRST, address="photo", parse=one_of((*PHOTOGRAPHS, UPLOADED)))
 PICTURE = Field[bytes | None](NAME, "picture", None)
 """The visitor's own photograph, made harmless."""
 TEXT = Field(NAME, "text", FIRST_TEXT, address="q", parse=lambda text: plain_text(text)[: QUERY_LETTERS.maximum])
-LATEST = Field(NAME, "latest", ("", ""))
-BEFORE = Field(NAME, "before", "")
-"""Photograph and word that were asked last, and the word before it on that photograph, whose best score is compared."""
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 """The region that asks in the word's place."""
 VALUES: dict[photos.Value, str] = {"class": "What is it?", "colour": "What colour is it?", "patch": "Show it"}

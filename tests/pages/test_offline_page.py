@@ -6,7 +6,7 @@ import streamlit as st
 from tests.support.app import ExportAtOnce, open_page
 from ui.player import OFFLINE_BYTES
 
-PICTURES = {"pixels": (28, 28), "photograph": (14, 14), "read": (12, 48), "ask": (16, 16)}
+PICTURES = {"pixels": (28, 28), "photograph": (14, 25), "read": (12, 48), "ask": (16, 16)}
 """Name -> rows and columns of what lies over the drawing."""
 NAMES = [
     "lookup",

@@ -124,7 +124,7 @@ export class PictureScene extends ScenePlayer {
 
   // Of the piece that is pressed, or by keys of the largest, the network may take nothing any more.
   cross(event) {
-    const { box } = this.layout, [x, y] = this.pointOf(event), [u, v] = [(x - box.x) / box.w, (y - box.y) / box.w];
+    const { box } = this.layout, [x, y] = this.pointOf(event), [u, v] = [(x - box.x) / box.w, (y - box.y) / (box.h ?? box.w)];
     const tile = event.detail ? this.tiles.find((one) => u >= one.x && u < one.x + one.w && v >= one.y && v < one.y + one.h) : this.tiles[0];
     if (tile) this.tell?.({ row: this.row, cut: tile.index });
   }
@@ -559,13 +559,13 @@ export class PictureScene extends ScenePlayer {
   }
 
   drawTiles({ take, blend }, weights) {
-    const { pen, layout, tiles, data } = this, { box } = layout, n = data.grid[0] * data.grid[1];
-    Object.assign(pen, { strokeStyle: layout.tones.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, box.w + 4);
+    const { pen, layout, tiles, data } = this, { box } = layout, high = box.h ?? box.w, n = data.grid[0] * data.grid[1];
+    Object.assign(pen, { strokeStyle: layout.tones.context, lineWidth: 2.5 }).strokeRect(box.x - 2, box.y - 2, box.w + 4, high + 4);
     tiles.forEach(({ index, x, y, w, h }, rank) => {
       const share = eased(1.6 * take - (0.6 * rank) / tiles.length, 0, 1);
       if (share <= 0) return;
       const cell = index < n ? this.cellOf(index) : { x: layout.side, y: layout.high, w: 4, h: 4 };
-      const at = { x: mix(cell.x, box.x + x * box.w, share), y: mix(cell.y, box.y + y * box.w, share) - 30 * Math.sin(share * Math.PI), w: mix(cell.w, w * box.w, share), h: mix(cell.h, h * box.w, share) };
+      const at = { x: mix(cell.x, box.x + x * box.w, share), y: mix(cell.y, box.y + y * high, share) - 30 * Math.sin(share * Math.PI), w: mix(cell.w, w * box.w, share), h: mix(cell.h, h * high, share) };
       if (index < n) this.drawPiece(index, at, mix(1, w > 0.12 ? this.near : 1, share));
       else {
         pen.fillStyle = "rgb(128 128 128 / 0.35)";
@@ -573,7 +573,7 @@ export class PictureScene extends ScenePlayer {
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: data.ink ? layout.tones.ground : "rgb(128 128 128 / 0.7)", lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.text(text, at.x + 5, at.y + at.h - 6, size, { weight: 650, hides: true });
+      if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.textOnPlate(text, at.x + 3, at.y + at.h - 3, size, 650);
     });
     if (data.ink && take >= 1) {
       const share = this.inkedShare(weights);
@@ -582,20 +582,26 @@ export class PictureScene extends ScenePlayer {
     }
     if (blend <= 0) return;
     pen.globalAlpha = blend;
-    pen.drawImage(this.mixtureOf(this.row), box.x, box.y, box.w, box.w);
+    pen.drawImage(this.mixtureOf(this.row), box.x, box.y, box.w, high);
     pen.globalAlpha = 1;
   }
 
   // Upright where its tiles are narrower than it.
   labelInk(text, share, isRight = false) {
-    const { pen, layout: { box, scale, least, tones } } = this, size = Math.max(18 * scale, least), wide = this.text(text, 0, 0, size, { alpha: 0 }) + 12;
+    const { pen, layout: { box, scale, least } } = this, size = Math.max(18 * scale, least), wide = this.text(text, 0, 0, size, { alpha: 0 }) + 0.6 * size;
     const isUpright = share * box.w < wide, high = 1.4 * size, x = isRight ? box.x + box.w - 4 - (isUpright ? 0 : wide) : box.x + 4 + (isUpright ? high : 0);
     pen.save();
     pen.translate(x, box.y + box.w - 4);
     if (isUpright) pen.rotate(-Math.PI / 2);
-    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(0, -high, wide, high);
-    this.text(text, 6, -0.4 * size, size);
+    this.textOnPlate(text, 0, 0, size);
     pen.restore();
+  }
+
+  // A text that is legible on black and on white, from its lower left corner.
+  textOnPlate(text, x, y, size, weight = 400) {
+    const { pen, layout: { tones } } = this, wide = this.text(text, 0, 0, size, { weight, alpha: 0 }) + 0.6 * size;
+    Object.assign(pen, { globalAlpha: 0.85, fillStyle: tones.ground }).fillRect(x, y - 1.4 * size, wide, 1.4 * size);
+    this.text(text, x + 0.3 * size, y - 0.4 * size, size, { weight });
   }
 
   // What is said at last, or at the present look.

@@ -1,5 +1,6 @@
 """Can I trust it? Attention beside its controls, over photographs with boxes around what is there."""
 
+from collections.abc import Container
 from functools import partial
 from typing import Any
 
@@ -46,21 +47,25 @@ def draw_input() -> dict[str, Any]:
     """Draw the photographs, and what would be found on the chosen one; return the network's card."""
     with st.container(key="desk_photograph_found"):
         draw_photographs()
-        _draw_found(PHOTO.value, content_of_photo())
+        _draw_detected(PHOTO.value)
     return card_or_empty(MODEL)
 
 
-def _draw_found(name: str, content: bytes) -> None:
-    """Draw what is found on a photograph when each of a thousand names is asked for, there or not."""
+def _detect_names(name: str) -> tuple[list[tuple[str, float]], Container[str]]:
+    """Return what is found on a photograph when each of a thousand names is asked for, and which of that is there."""
+    content = PHOTOGRAPHS[name].content if name in PHOTOGRAPHS else content_of_photo()
     shares = to_array(ask_all(MODEL, see(MODEL, content, SIDE.value), temperature()).attended)
-    rows = [row for row in np.argsort(-shares).tolist() if shares[row] > SURE][:MAX_NAMES]
-    names, found = [photo_names()[row] for row in rows], shares[rows].tolist()
-    there = PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else names  # on one's own nobody has said what is there
-    heading = "Found here, each name asked for alone (blue: it is there)" if name in PHOTOGRAPHS else "Found by name"
-    section(heading, Role.OUTPUT)
-    note_picture(partial(bar_table, names, {"probability": found}, SERIES), "Found by name")
-    colours = [THERE if each in there else ABSENT_COLOUR for each in names]
-    st.html(bar_rows(zip(names, found, colours, strict=True)))
+    detected = [(photo_names()[row], float(shares[row])) for row in np.argsort(-shares).tolist() if shares[row] > SURE]
+    return detected, PHOTOGRAPHS[name].classes if name in PHOTOGRAPHS else ()  # of one's own nobody has said it
+
+
+def _draw_detected(name: str) -> None:
+    detected, there = _detect_names(name)
+    section("Found here (blue: it is there)" if there else "Found by name", Role.OUTPUT)
+    names, shares = map(list, zip(*detected[:MAX_NAMES], strict=True)) if detected else ([], [])
+    note_picture(partial(bar_table, names, {"probability": shares}, SERIES), "Found by name")
+    colours = [ABSENT_COLOUR if there and each not in there else THERE for each in names]
+    st.html(bar_rows(zip(names, shares, colours, strict=True)))
 
 
 def answer(card: dict[str, Any]) -> str:
@@ -68,23 +73,24 @@ def answer(card: dict[str, Any]) -> str:
     if "photographs" not in card:
         return ""
     means, n = card["photographs"]["temperature_1"], card["photographs"]["n"]
-    inside = round(n * means["peak_inside"])
-    absent = f"{1000 * means['absent_called']:.0f}"
+    detected, there = _detect_names(FIRST if LECTURE.value else PHOTO.value)
+    here = f"here **{sum(name not in there for name, _ in detected)}**, " if there else ""
     return (
-        f"It looks at the right place **{inside} of {n}** times, but on an average photograph also finds **{absent}** "
-        "of a thousand things that are not there; the **best score** is a hint, no proof."
+        f"It looks at the right place **{round(n * means['peak_inside'])} of {n}** times, but of a thousand names it "
+        f"also finds some that are not there: {here}on an average photograph **{1000 * means['absent_called']:.0f}**. "
+        "The best score is a hint, no proof."
     )
 
 
 def _draw_false_finds() -> None:
     """Draw what is found on the first photograph, and where what is not there is seen."""
-    content, text = PHOTOGRAPHS[FIRST].content, ABSENT[FIRST][0]
+    text = ABSENT[FIRST][0]
     left, right = st.columns([1.15, 1], gap="large", vertical_alignment="center")
     with left, st.container(key="photograph_means"):
-        _draw_found(FIRST, content)
+        _draw_detected(FIRST)
     with right:
         st.markdown(f"Asked for *{text}*, it looks here:")
-        draw_spot(ask(content, Question(text)), "photograph_absent", f"Where {text} looks")
+        draw_spot(ask(PHOTOGRAPHS[FIRST].content, Question(text)), "photograph_absent", f"Where {text} looks")
 
 
 def draw(card: dict[str, Any]) -> None:

@@ -95,6 +95,8 @@ def test_a_word_becomes_a_mixture_of_classes(model, astronaut):
     assert trace.story.query_axis.labels == ["football helmets"]
     assert name_photograph(model, trace)[0].argmax() == HELMET
     assert word_query(model, "zzz", SPELLING).nearest[0].cosine < photo_module.NEAR
+    exact = word_query(model, "football helmet", SPELLING)
+    assert_close(exact.vector, class_query(model, HELMET).vector)
 
 
 def test_stored_meanings_are_those_of_the_sentence_encoder_and_a_first_glance_names_what_is_there(model, minilm):
