@@ -41,6 +41,7 @@ class Echo(NamedTuple):
     followed: int  # the piece that followed it there
     # of the weights of all such pieces, on average: on the same piece, on what followed it there, on the piece before
     shares: tuple[float, float, float]
+    cells: tuple[tuple[int, int], ...] = ()  # each such piece, and what followed it in the first sentence
 
 
 def in_pieces(sentences: Iterable[str]) -> LongText:
@@ -153,5 +154,18 @@ def strongest_echo(text: LongText, trace: AttentionTrace, head: int) -> Echo | N
         if strength > max_strength:
             clearest = max(range(len(weight_triples)), key=lambda index: weight_triples[index][1])
             query = list(again)[clearest]
-            best, max_strength = Echo(first, second, query, again[query] + 1, shares), strength
+            cells = tuple((at, before + 1) for at, before in again.items())
+            best, max_strength = Echo(first, second, query, again[query] + 1, shares, cells), strength
     return best
+
+
+@torch.inference_mode()
+def rest_shares(text: LongText, trace: AttentionTrace, head: int, rows: range) -> tuple[float, float]:
+    """Return the average weight on full stops of rows that are new, and of those whose piece the window has before."""
+    ids, window = text.ids.tolist(), trace.window or rows.stop
+    first = max(rows.start - window, 0)
+    weights = trace.weights(head, slice(rows.start, rows.stop), slice(first, rows.stop))
+    on_stops = weights @ torch.tensor([float(label == ".") for label in text.labels[first : rows.stop]])
+    returns = torch.tensor([ids[row] in ids[max(row - window + 1, 0) : row] for row in rows])
+    new, again = on_stops[~returns], on_stops[returns]
+    return (float(new.mean()), float(again.mean())) if len(new) and len(again) else (0.0, 0.0)

@@ -6,7 +6,7 @@ import { count, fitText, hatch, outline, pictureOf, Scale, ticks, turned } from 
 import { MapView, SIDE } from "./atlas_view.js";
 
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
-const NUMBERS_FROM = 66, LABELS_FROM = 12, LARGEST_LABEL = 16, MARK = "#ffffff";
+const LABELS_FROM = 12, LARGEST_LABEL = 16, LEAST_FLAT = 13, MARK = "#ffffff";
 const LINEAR_FROM = 10, SHADINGS = 8; // pixels of a cell from which on colours turn to a linear scale, in so many steps
 const TOLD_FROM = 0.05, ROOM_OF_NUMBER = 26, LEAST_MARKED = 0.1; // the smallest weight that is written, pixels of a cell with room for it, of the colour bar to a mark
 const PHRASES_APART = 30, LINES_APART = 19, MAX_LISTED = 1000, SHORTEST_PHRASE = 90, MAX_PIECES = 24, ENDS_SENTENCE = /[.?!…]$/;
@@ -65,9 +65,9 @@ export class MapDrawing extends MapView {
     pen.rect(this.left, this.top, this.plot.width, this.plot.height);
     pen.clip();
     const complete = this.paintTiles(pen, range, level);
-    if (this.cell >= NUMBERS_FROM * this.large) this.paintNumbers(pen, range);
-    else if (this.cell >= ROOM_OF_NUMBER * this.large || this.isLit) this.paintLargest(pen, range);
+    if (this.cell >= ROOM_OF_NUMBER * this.large || this.isLit) this.paintLargest(pen, range);
     if (this.cell >= LABELS_FROM) this.paintBlindRows(pen, range);
+    if (this.data.echo && this.cell >= ROOM_OF_NUMBER) this.paintEcho(pen, this.data.echo);
     this.paintFrames(pen, level);
     pen.restore();
     this.paintEdges(pen, range);
@@ -126,21 +126,6 @@ export class MapDrawing extends MapView {
     return tile ? { tile, code: tile.codes[(r % side) * tile.width + (c % side)] } : null;
   }
 
-  paintNumbers(pen, range) {
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    pen.fillStyle = this.text;
-    this.useFont(pen, this.cell >= 58 ? 11.5 : 9.5);
-    for (let row = Math.floor(range.top); row < range.bottom; row++) {
-      for (let col = Math.floor(range.left); col < range.right; col++) {
-        const point = this.codeAt(row, col);
-        if (!point || point.code === UNKNOWN || this.data.blind.includes(row)) continue;
-        const text = point.code === MASKED ? "masked" : finePercent(weightOf(point.tile, point.code));
-        pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5), this.cell - 4);
-      }
-    }
-  }
-
   // What the pointer is on, and the cell that was jumped to.
   paintFrames(pen, level) {
     const frame = (row, col, span, colour) => {
@@ -165,7 +150,7 @@ export class MapDrawing extends MapView {
         const point = this.codeAt(row, col), isMarked = this.isLit && row === this.mark[0] && col === this.mark[1];
         const weight = !point || [UNKNOWN, MASKED].includes(point.code) ? 0 : weightOf(point.tile, point.code);
         if (!weight || !(isMarked || (weight >= TOLD_FROM && cell >= ROOM_OF_NUMBER * this.large))) continue;
-        this.useFont(pen, Math.min(isMarked ? 18 : 14, cell / this.large / 2.4), isMarked ? "700 " : "");
+        this.useFont(pen, Math.min(isMarked ? 20 : 17, cell / this.large / 2.7), isMarked ? "700 " : "");
         pen.fillText(asPercent(weight), this.px(col + 0.5), this.py(row + 0.5), cell - 4);
       }
     }
@@ -194,6 +179,8 @@ export class MapDrawing extends MapView {
     pen.fillStyle = this.keyColour;
     const above = isLabelled ? this.top - 8 * this.large : 36 * this.large;
     pen.fillText(fitText(pen, `${titleOf("keys", this.columns)} →`, this.size.width - x0), x0, y0 - above);
+    if (this.mark && this.isLit && isLabelled) this.paintArc(pen, range, y0);
+    this.useFont(pen, 13);
     pen.textAlign = "right";
     pen.fillStyle = this.queryColour;
     const queries = fitText(pen, `← ${titleOf("queries", this.rows)}`, bottom - y0);
@@ -209,12 +196,23 @@ export class MapDrawing extends MapView {
       pen.fillRect(x0 - 6, y, 5, 1);
     }
     pen.textAlign = "center";
+    if (this.data.dots) return this.writeDots(pen, range, y0);
     for (const col of ticks(range.left, range.right, this.wide(), 76)) {
       const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
       if (x < x0) continue;
       const half = pen.measureText(count(col)).width / 2;
       pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - half), y0 - 8 - 6 * this.large);
       pen.fillRect(x, y0 - 6, 1, 5);
+    }
+  }
+
+  // Over each column that is a full stop, a dot.
+  writeDots(pen, range, y0) {
+    for (let col = Math.floor(range.left); col < range.right; col++) {
+      if (this.labelOf("columns", col) !== ".") continue;
+      pen.beginPath();
+      pen.arc(this.px(col + 0.5), y0 - 8 * this.large, 3 * this.large, 0, 7);
+      pen.fill();
     }
   }
 
@@ -262,7 +260,7 @@ export class MapDrawing extends MapView {
   }
 
   writeLabels(pen, range, x0, y0) {
-    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, LARGEST_LABEL), isFlat = cell >= 64 * this.large;
+    const { hovered, cell } = this, flat = this.flatSize(pen, range), isFlat = flat > 0, size = flat || clamp((cell * 0.62) / this.large, 9.5, LARGEST_LABEL);
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
     for (let row = Math.floor(range.top); row < range.bottom; row++) {
@@ -274,12 +272,49 @@ export class MapDrawing extends MapView {
     pen.textAlign = isFlat ? "center" : "left";
     for (let col = Math.floor(range.left); col < range.right; col++) {
       const x = this.px(col + 0.5);
-      if (x < x0 - 2 || x > this.px(range.right) + 2) continue;
-      useWeight((hovered && Math.floor(hovered.column) === col) || (this.isLit && this.mark[1] === col));
+      if (x < x0 - 2 + isFlat * 0.4 * cell || x > this.px(range.right) + 2 - isFlat * 0.4 * cell) continue;
+      useWeight((hovered && Math.floor(hovered.column) === col) || (this.isLit && this.mark.includes(col)));
       const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 24);
-      if (isFlat) pen.fillText(text, x, y0 - 12);
+      if (isFlat) pen.fillText(text, x, y0 - 12 * this.large);
       else turned(pen, x, y0 - 5, -1, () => pen.fillText(text, 0, 0));
     }
+  }
+
+  // The largest letters in which the labels of all columns that are wholly in view fit above their cells; 0 = they are turned.
+  flatSize(pen, range) {
+    const first = Math.ceil(range.left - 0.1), labels = Array.from({ length: Math.floor(range.right + 0.1) - first }, (_, column) => this.labelOf("columns", first + column));
+    for (let size = LARGEST_LABEL; size >= LEAST_FLAT && this.cell > ROOM_OF_NUMBER * this.large; size--) {
+      this.useFont(pen, size, "600 ");
+      if (labels.every((label) => pen.measureText(label).width < this.cell - 3)) return size;
+    }
+    return 0;
+  }
+
+  // From the marked cell's query to its key, over the heads of their columns.
+  paintArc(pen, range, y0) {
+    const { large, mark: [row, column] } = this, [from, to] = [this.px(row + 0.5), this.px(column + 0.5)], [low, high] = [y0 - 24 * large, y0 - 62 * large];
+    const point = this.codeAt(row, column);
+    if (!this.flatSize(pen, range) || column < range.left || row + 1 > range.right || !point) return;
+    Object.assign(pen, { strokeStyle: this.data.colour, fillStyle: this.data.colour, lineWidth: 3 * large });
+    pen.beginPath();
+    pen.moveTo(from, low);
+    pen.bezierCurveTo(from, high, to, high, to, low);
+    pen.stroke();
+    pen.beginPath();
+    for (const [right, up] of [[-6, 7], [6, 7], [0, -3]]) pen.lineTo(to + right * large, low - up * large);
+    pen.fill();
+    Object.assign(pen, { textAlign: "center", fillStyle: this.text });
+    this.useFont(pen, 20, "700 ");
+    pen.fillText(asPercent(weightOf(point.tile, point.code)), (from + to) / 2, y0 - 66 * large);
+  }
+
+  // The cells that an average is of, and the average beside the last of them in a line.
+  paintEcho(pen, { cells, share }) {
+    Object.assign(pen, { strokeStyle: this.text, fillStyle: this.text, lineWidth: 1.5 * this.large, textAlign: "left", textBaseline: "middle" });
+    for (const [row, column] of cells) pen.strokeRect(this.px(column) + 1, this.py(row) + 1, this.cell - 2, this.cell - 2);
+    const [row, column] = cells.find(([, column], index) => cells[index + 1]?.[1] !== column + 1);
+    this.useFont(pen, 16, "600 ");
+    if (!this.isNarrow) pen.fillText(share, this.px(column + 1) + 8 * this.large, this.py(row + 0.5));
   }
 
   paintSmall() {

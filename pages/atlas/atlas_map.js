@@ -30,7 +30,7 @@ class AtlasMap extends MapDrawing {
     this.button(zoom, "−", "Zoom out (−)", () => this.zoomBy(0.5)).classList.add("square");
     this.button(zoom, "+", "Zoom in (+)", () => this.zoomBy(2)).classList.add("square");
     this.small = make(side, "canvas", { class: "small", "aria-hidden": "true", title: "The whole matrix: drag the box" });
-    this.smallName = make(side, "div", "caption", "the whole; the box is in view");
+    this.smallName = make(side, "div", "caption", "");
     const legend = make(side, "div", "legend");
     this.legendTitle = make(legend, "div", "title");
     this.legend = make(legend, "canvas", { "aria-hidden": "true" });
@@ -57,7 +57,7 @@ class AtlasMap extends MapDrawing {
     const isNewMatrix = header.atlas !== this.data?.atlas;
     const cache = cacheOf(header.atlas);
     this.data = header;
-    for (const node of [this.small, this.smallName]) node.style.visibility = header.guessing ? "hidden" : "";
+    this.smallName.textContent = `all ${count(header.rows.n)} ${header.rows.name}; the box is this view`;
     if (isNewMatrix) this.open(header, cache);
     if (!isNewMatrix && header.go && header.go.number !== this.journey) this.go(header.go);
     for (const { axis, start, texts } of labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
@@ -80,8 +80,11 @@ class AtlasMap extends MapDrawing {
     this.status.textContent = slowly ? "Flying …" : "";
     this.journey = number;
     [this.mark, this.isLit] = [mark, slowly && mark];
-    this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
+    this.flyTo(this.middleOf(column), row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
   }
+
+  // A phone has room for the framed cell, not for both sentences around it.
+  middleOf(column) { return this.isLit && this.isNarrow ? this.mark[1] + 0.5 : column; }
 
   open(header, cache) {
     this.cache = cache;
@@ -97,7 +100,7 @@ class AtlasMap extends MapDrawing {
     const label = `${header.title}: a map of ${count(this.rows.n)} rows, queries, by ${count(this.columns.n)} columns, ` +
       "keys. Arrow keys move it, plus and minus zoom, 0 shows the whole.";
     set(this.canvas, { "aria-label": label });
-    this.x = header.view?.column ?? this.columns.n / 2;
+    this.x = this.middleOf(header.view?.column ?? this.columns.n / 2);
     this.y = header.view?.row ?? this.rows.n / 2;
     this.across = header.view?.across ?? null;
     this.cell = null;

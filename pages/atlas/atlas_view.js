@@ -5,15 +5,15 @@
 // labels, numbers, hatching, the overview and the keys that move it would stay ours.
 import { clamp, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
-const FINEST = 1.5, VAST = 0.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150, LETTERS = 13, HALL_LETTERS = 20;
+const FINEST = 1.5, VAST = 0.5, THIN = 40, LARGEST_CELL = 90, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 120, LETTERS = 13, HALL_LETTERS = 22;
 
 export class MapView {
   resize() {
     const width = this.stage.clientWidth, before = this.plot && Math.min(this.plot.width, this.plot.height);
     if (!width || !this.cache) return;
-    const narrow = width < 520, zoom = this.stage.currentCSSZoom ?? 1, scale = getComputedStyle(this.stage).getPropertyValue("--scale") || 1;
+    const narrow = this.isNarrow, zoom = this.stage.currentCSSZoom ?? 1, scale = getComputedStyle(this.stage).getPropertyValue("--scale") || 1;
     this.large = window.lecture?.on ? Math.max(1, (HALL_LETTERS * scale) / zoom / LETTERS) : 1;
-    this.left = (narrow ? 74 : 92) * this.large;
+    this.left = (narrow ? 74 : 80) * this.large;
     this.top = (narrow ? 70 : 86) * this.large;
     const square = width - this.left + this.top;
     const room = `(var(--map, 64vh) - 6vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
@@ -37,6 +37,8 @@ export class MapView {
     this.settle(true);
   }
 
+  get isNarrow() { return this.stage.clientWidth < 520; }
+
   fit() { return Math.min(this.plot.width / this.columns.n, this.plot.height / this.rows.n); }
 
   // How wide and how high a cell is. The whole of a large matrix fills the map.
@@ -45,7 +47,11 @@ export class MapView {
 
   finestCell() { return Math.max(LARGEST_CELL, this.fit()); }
 
-  cellFor(across) { return clamp(Math.min(this.plot.width, this.plot.height) / across, this.fit(), this.finestCell()); }
+  // So many along the shorter side; of two sentences that are told of, all columns.
+  cellFor(across) {
+    const least = this.isLit && this.data.echo && !this.isNarrow ? this.plot.width / this.data.echo.width : Infinity;
+    return clamp(Math.min(this.plot.width / across, this.plot.height / across, least), this.fit(), this.finestCell());
+  }
 
   keepInside() {
     this.cell = clamp(this.cell, this.fit(), this.finestCell());
@@ -151,7 +157,8 @@ export class MapView {
   view() {
     const { x, y, cell } = this.goal ?? this, round = (number) => Math.round(number * 100) / 100;
     const across = Math.min(this.plot.width, this.plot.height) / cell, isWhole = cell <= this.fit() * 1.001;
-    if (this.awaits) return { row: this.awaits.row, column: this.awaits.column, across: this.awaits.across };
+    const { go } = this.data, isThere = this.isLit && go && y === go.row && x === this.middleOf(go.column) && Math.abs(cell - this.cellFor(go.across)) < 0.01;
+    if (this.awaits || isThere) return { row: go.row, column: go.column, across: go.across };  // as Python knows it
     return { row: round(y), column: round(x), across: isWhole ? null : round(across) };
   }
 

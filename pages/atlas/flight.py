@@ -2,23 +2,24 @@
 
 import html
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import fine_percent
-from attention_core.inference.long_text import Echo, LongText, strongest_echo
+from attention_core.attention.wording import fine_percent, percent
+from attention_core.inference.long_text import Echo, LongText, rest_shares, strongest_echo
 from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, View, is_map_at, move_map, open_map_at
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
-from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import NOT_TRIED, TRY_STAGE, TryThis, is_answered, is_guessing
 
-RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
+RIBBON_CELLS, PAGE_CELLS = 1_500, 100  # along the map's shorter side at the two stops between the whole and the last
 MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
+MIN_REST_WEIGHT = 0.5  # on full stops, of pieces that are new; with less, a head is not said to rest there
 MIN_THIN_RATIO = 20  # of a text's length and the window, from which on the map is a thin line
 LAST_STOP, ASKED_STOP = 3, 2  # where it begins; what is seen as the guess is asked
 STOP_INDEX = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
@@ -27,6 +28,12 @@ LANDING = Field(NAME, "landed", ("", 0))
 """The matrix, "" at first, and the index of the stop to which the map was moved last."""
 DESCRIBED_STOP: Field[Any] = Field(NAME, "told", None)
 """The stop that the page describes."""
+SUBTITLE = Field(
+    NAME,
+    "subtitle",
+    "Head 6 of layer 4 of a small language model reads 18,136 pieces of text, words or less. Pink is where it looks.",
+)
+"""What stands under the title, at first of the map that the page opens on."""
 
 
 class Stop(NamedTuple):
@@ -42,34 +49,39 @@ AXES_SENTENCE = "Rows are the pieces that look, columns those looked at."
 ELSEWHERE = Stop("A place of your own choice", AXES_SENTENCE, View(0, 0, None))
 
 
+def follow_source(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Run the page again if what stands under its title is of another map."""
+    subtitle = "Each row is a query; pink cells are the keys that it looks at."
+    if source.text is not None:
+        atlas = shared.atlas
+        head = f"Head {atlas.head + 1} of {atlas.trace.story.name} of a small language model"
+        subtitle = f"{head} reads {atlas.n_queries:,} pieces of text, words or less. Pink is where it looks."
+    if SUBTITLE.value != subtitle:
+        SUBTITLE.value = subtitle
+        st.rerun()
+
+
 def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw title and description of this stop, and the buttons; move the map to a stop that was just chosen."""
+    """Draw the buttons of the flight; move the map to a stop that was just chosen."""
     stops = stops_of(source, shared)
     STOP_INDEX.clamp(0, len(stops) - 1)
     landing, landing_before = (shared.key, STOP_INDEX.value), LANDING.value
     stop = stops[STOP_INDEX.value]
     if landing != landing_before:
         LANDING.value = landing
-        if STOP_INDEX.value and is_answered(NAME) and not LECTURE.value:
-            TRY_STAGE[NAME].value = NOT_TRIED  # the outcome is about the whole map; a lecture asks once
+        if STOP_INDEX.value != ASKED_STOP and is_answered(NAME) and not LECTURE.value:
+            TRY_STAGE[NAME].value = NOT_TRIED  # the outcome is about another view; a lecture asks once
         if landing_before[0]:
             move_map(stop.view, stop.cell, slowly=True)
         elif RESTING_VIEW.value is None and stop.view.across:
             open_map_at(stop.view, stop.cell)
-    DESCRIBED_STOP.value = described = _described_stop(source, shared)
-    if is_guessing(NAME):
-        return
-    has_echo = _find_echo(source, shared) is not None
-    if not has_echo:
-        st.markdown(f"**{error_markdown(described.title)}.** {described.description}")
-    elif described == stops[-1]:
-        st.markdown(described.description)  # its title are the words with the arc
-    if len(stops) > 1:
+    DESCRIBED_STOP.value = _described_stop(source, shared)
+    if len(stops) > 1 and not is_guessing(NAME):
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             led_to = sorted({0, STOP_INDEX.value}) if LECTURE.value else range(len(stops))
-            FLIGHT.previous_button(led_to, "Fly out")
+            FLIGHT.previous_button(led_to, "Fly out", icon=None)
             if STOP_INDEX.value != led_to[-1]:
-                FLIGHT.next_button(led_to, "Fly in", type="primary")
+                FLIGHT.next_button(led_to, "Fly in", icon=None, type="primary")
 
 
 def follow_view(source: MatrixSource, shared: SharedAtlas) -> None:
@@ -113,41 +125,27 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     if n > window:
         reach = f"the last {window} only: {'the thin line' if n >= MIN_THIN_RATIO * window else 'the band'}"
     title = f"{n_sentences:,} sentence{'s' * (n_sentences > 1)}"
-    overview = Stop(title, f"A language model reads; each piece sees {reach}.", full_view)
+    overview = Stop(title, f"Each piece sees {reach}.", full_view)
     if (echo := echo_of(source, shared)) is None:
         return [overview]
     return [overview, *_closer_stops(text, echo, n, window)]
 
 
-def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw the last stop's sentences with an arc for the framed cell; at another stop, its title and description."""
-    text, described = source.text, DESCRIBED_STOP.value
-    if text is None or (echo := _find_echo(source, shared)) is None:
+def draw_story(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Draw what the map shows, as a heading and a sentence; nothing while a guess waits or has its answer."""
+    described: Stop = DESCRIBED_STOP.value
+    if is_guessing(NAME) or (LECTURE.value and is_answered(NAME)):
         return
-    if is_guessing(NAME) or (LECTURE.value and is_answered(NAME) and not STOP_INDEX.value):
-        return  # what is asked, or came of the guess, is told above
-    if described.cell != (echo.query, echo.followed):
-        title, description = html.escape(described.title), html.escape(described.description)
-        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{description}</div>')
-        return
-    labels = text.labels
+    title, description = map(html.escape, described[:2])
+    st.html(f'<p class="story"><b>{title}</b></p><p class="story caption">{description}</p>')
 
-    def escaped_text(start: int, stop: int) -> str:
-        return html.escape("".join(labels[start:stop]))
 
-    def tagged_label(position: int, tag: str) -> str:
-        return " " * labels[position].startswith(" ") + f"<{tag}>{html.escape(labels[position].strip())}</{tag}>"
-
-    query_label, key_label = (html.escape(labels[position].strip()) for position in (echo.query, echo.followed))
-    pair = labels[echo.first.start : echo.second.stop]
-    second_query = f"the second “{query_label}”" if pair.count(labels[echo.query]) == 2 else f"“{query_label}”"
-    share = fine_percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
-    st.html(
-        f'<p class="echo"><b>At {second_query} it looks back at “{key_label}”: what came next the first time</b></p>'
-        f'<div class="echo" tabindex="0">{escaped_text(echo.first.start, echo.followed)} '
-        f"<span data-share={share}>{tagged_label(echo.followed, 'b')}{escaped_text(echo.followed + 1, echo.query)}"
-        f"{tagged_label(echo.query, 'i')}</span>{escaped_text(echo.query + 1, echo.second.stop)}</div>"
-    )
+def map_notes(source: MatrixSource, shared: SharedAtlas) -> dict[str, Any]:
+    """Return what is noted in the map: an echo's cells and average, dots over full stops once these are told."""
+    if (echo := _find_echo(source, shared)) is None:
+        return {}
+    share, width = f"{fine_percent(echo.shares[1])} on average", echo.second.stop - echo.first.start
+    return {"echo": {"cells": echo.cells, "share": share, "width": width}, "dots": is_answered(NAME)}
 
 
 def echo_of(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
@@ -163,27 +161,31 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
     return echo if echo is not None and echo.shares[1] >= MIN_ECHO_WEIGHT else None
 
 
-def reach_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess at how much of the whole map is within reach; None without a text, or at another stop."""
-    n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    index = STOP_INDEX.value
-    fits_stop = is_guessing(NAME) or (is_answered(NAME) if index == 0 else index >= LAST_STOP and not is_answered(NAME))
-    if source.text is None or window is None or n < MIN_THIN_RATIO * window or not fits_stop:
+def rest_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
+    """Return the guess at where pieces look that are new; None at another stop, or where that is not at full stops."""
+    text, atlas, index = source.text, shared.atlas, STOP_INDEX.value
+    fits_stop = is_guessing(NAME) or (index == ASKED_STOP if is_answered(NAME) else index >= LAST_STOP)
+    if text is None or not fits_stop or _find_echo(source, shared) is None:
+        return None
+    middle = round(stops_of(source, shared)[ASKED_STOP].view.row)
+    rows = range(max(middle - PAGE_CELLS // 2, 0), min(middle + PAGE_CELLS // 2, len(text.ids)))
+    new, again = rest_shares(text, atlas.trace, atlas.head, rows)
+    if new < MIN_REST_WEIGHT:
         return None
 
-    share = (n * window - window * (window - 1) / 2) / n**2
-    bound = next(percents for percents in (1, 2, 5, 10) if share < percents / 100)
-
     def outcome() -> tuple[int, str]:
-        return 1, f"{window} of {n:,} a row, {fine_percent(share)} of all pairs: the thin line."
+        shares = f"new pieces here give them {percent(new)} of their weight, pieces that return {percent(again)}"
+        return 1, f"**To full stops**, the columns under dots: {shares}."
 
-    def fly() -> None:
-        STOP_INDEX.value = 0 if is_guessing(NAME) else ASKED_STOP
-
-    question = f"Each piece sees only the last {window}. Of all {n:,} × {n:,} pairs, how many can the head reach?"
-    options = ("About half of them", f"Less than {bound}%", "About a quarter of them")
-    hides = ".st-key-atlas_flight"
-    return TryThis("how much can it reach?", question, options, fly, outcome, "atlas_stage", hides=hides)
+    return TryThis(
+        "what if a piece is new?",
+        "A new piece has nothing to look back at, yet its weights add up to 100%. Where do they go?",
+        ("To all pieces alike", "To full stops", "To the piece just before"),
+        partial(STOP_INDEX.set, ASKED_STOP),
+        outcome,
+        "atlas_stage",
+        hides=".st-key-atlas_flight",
+    )
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
@@ -194,10 +196,7 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
         "piece that many look at."
     )
-    with_echo = (
-        f"The words that return here give {fine_percent(echo_weight)} on average to what came next the first time. "
-        "Nobody told it to: it helps to guess the next word."
-    )
+    with_echo = "Outlined: words that return. Nobody told it to look so: it helps to guess the next word."
     without_echo = (
         f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
         f"on average, the piece just before {fine_percent(neighbour_weight)}."
@@ -213,8 +212,13 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         return Stop(f"{last - first + 1} sentences", description, View(middle, middle, min(n_cells, n)))
 
     row, cell = (echo.second.start + echo.second.stop) / 2, (echo.query, echo.followed)
-    last_view = View(row, echo.followed + 0.5, len(echo.second) + 2)
-    last_stop = Stop("Two sentences, piece by piece", average, last_view, cell)
+    query, followed = (text.labels[position].strip() for position in cell)
+    title = "Two sentences, piece by piece"
+    if has_echo:
+        is_second = text.labels[echo.first.start : echo.second.stop].count(text.labels[echo.query]) == 2
+        looks = f"At {'the second ' * is_second}“{query}” it looks back at “{followed}”"
+        title = f"{looks}: what came next the first time"
+    last_stop = Stop(title, average, View(row, middle, len(echo.second) + 0.5), cell)
     return [stop_of(RIBBON_CELLS, ribbon), stop_of(PAGE_CELLS, strokes), last_stop]
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,10 +26,10 @@ from ui.hosting.bounds import SEARCH_LETTERS
 from ui.job_queue import heavy_run
 from ui.labels import literal
 from ui.state import Field, component_message, plain_text, whole_number
-from ui.try_this import is_guessing
 
 MAP = "atlas_map"
 MAX_BLOCKS = 512  # along a side of the map when it is saved as a picture
+CLOSE_UP_CELLS = 30  # cells along the map's shorter side where a token was found
 MAX_CHECKED = 2**20  # weights of a matrix of which rows are named that may look at no key
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
@@ -73,8 +73,12 @@ ANSWERED_REQUEST: Field[list[Any]] = Field(NAME, "answered", ["", 0])
 OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
-def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
-    """Draw the map, again whenever the browser asks for tiles: during a survey also for those that are incomplete."""
+def draw_map(shared: SharedAtlas, title: str, is_surveying: bool, notes: Mapping[str, Any] | None = None) -> None:
+    """Draw the map, again whenever the browser asks for tiles: during a survey also for those that are incomplete.
+
+    `notes`: "echo", outlined cells, their "share" and how many columns are to be seen; "dots", whether full stops are
+    marked.
+    """
     atlas = shared.atlas
     follow_address(atlas)
     view = VIEW.value
@@ -92,9 +96,9 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         "blind": atlas.trace.blind_queries if atlas.n_queries * atlas.n_keys <= MAX_CHECKED else [],
         "surveyed": atlas.surveyed,
         "running": is_surveying,
-        "guessing": is_guessing(NAME),
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colour": PINK,
+        **(notes or {}),
         "view": view._asdict(),
         "go": JOURNEY.value,
         "answered": answered,
@@ -131,10 +135,12 @@ def _picture(shared: SharedAtlas, view: View) -> Chart:
 
 def is_map_at(view: View, cell: tuple[int, int] | None) -> bool:
     """Return whether the map shows this view at about this size; a cell, at least at this size."""
-    present, (row, column) = VIEW.value, view[:2] if cell is None else (cell[0] + 0.5, cell[1] + 0.5)
+    present, middles = VIEW.value, [view[:2], (cell[0] + 0.5, cell[1] + 0.5)] if cell else [view[:2]]
     current_across, target_across = (cells or max(SHAPE_AND_VIEW.value[0]) for cells in (present.across, view.across))
-    far = 0 if present.across is None else max(abs(present.row - row), abs(present.column - column))
-    return far <= current_across / 2 <= target_across and (cell is not None or target_across <= 2 * current_across)
+    distances = [max(abs(present.row - row), abs(present.column - column)) for row, column in middles]
+    far = 0 if present.across is None else min(distances)
+    largest = max(2 * target_across, CLOSE_UP_CELLS)  # a narrow window shows more rows of the same columns
+    return 2 * far <= current_across <= largest and (cell is not None or target_across <= 2 * current_across)
 
 
 def move_map(view: View, cell: tuple[int, int] | None, slowly: bool = False) -> None:
@@ -233,7 +239,6 @@ def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
     return {"axis": name, "start": start, "texts": [str(label).rstrip()[:LONGEST_LABEL] for label in labels]}
 
 
-CLOSE_UP_CELLS = 30  # cells along the map's shorter side where a token was found
 TICK = 0.5  # seconds between two updates of a survey's progress: each is a run on the server, for every visitor
 
 SEARCH_TEXT = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.maximum])

@@ -2,7 +2,16 @@
 
 import streamlit as st
 
-from pages.atlas.flight import draw_flight, draw_framed_text, follow_view, heaviest_key_of, reach_guess
+from pages.atlas.flight import (
+    SUBTITLE,
+    draw_flight,
+    draw_story,
+    follow_source,
+    follow_view,
+    heaviest_key_of,
+    map_notes,
+    rest_guess,
+)
 from pages.atlas.inputs import OpenedAtlas, choose_atlas
 from pages.atlas.map import TICK, draw_map, draw_search, draw_survey
 from pages.atlas.shared_atlas import NAME
@@ -14,16 +23,15 @@ from ui.try_this import try_this
 def draw_moving_map(opened: OpenedAtlas) -> None:
     """Draw the map, again whenever it is moved."""
     follow_view(*opened)
-    draw_map(opened.shared, opened.source.title, not opened.shared.atlas.is_surveyed)
+    draw_map(opened.shared, opened.source.title, not opened.shared.atlas.is_surveyed, map_notes(*opened))
 
 
 def draw_atlas() -> None:
     """Draw the open experiment, or the map, the flight over it, and the page's questions."""
     if draw_experiment(NAME):
         return
-    text_area = st.container(key="atlas_words")
     with st.container(key="atlas_screen"):
-        story = st.container(key="atlas_story", horizontal=True, vertical_alignment="center", gap="medium")
+        story = st.container(key="atlas_story", horizontal=True, gap="medium")
         stage = st.container(key="atlas_stage")
     tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
     with tools:
@@ -31,12 +39,13 @@ def draw_atlas() -> None:
     if opened:
         with tools:
             draw_search(opened.shared, heaviest_key_of(*opened))
-        with story:
+        follow_source(*opened)
+        with stage:
             draw_flight(*opened)
-            if guess := reach_guess(*opened):
+        with story:
+            draw_story(*opened)  # after the flight, which moves the map
+            if guess := rest_guess(*opened):
                 try_this(NAME, guess)
-        with text_area:
-            draw_framed_text(*opened)  # after the flight, which moves the map
         is_surveyed = opened.shared.atlas.is_surveyed
         with stage:
             draw_fragment(draw_moving_map, opened)
@@ -48,8 +57,5 @@ def draw_atlas() -> None:
     page_questions(NAME, None)
 
 
-page_frame(
-    NAME,
-    "One attention head reads. Each row is a piece of text, a word or less; pink cells are where it looks.",
-)
+page_frame(NAME, SUBTITLE.value)
 page_body(draw_atlas)

@@ -51,10 +51,10 @@ class Player(Generic[Value]):
         index = values.index(self.field.value) if self.field.value in values else 0
         self.field.value = values[max(0, min(len(values) - 1, index + by))]
 
-    def previous_button(self, values: Sequence[Value], label: str = "Previous") -> None:
-        self._button("previous", "left", values, -1, label)
+    def previous_button(self, values: Sequence[Value], label: str = "Previous", **style: str | None) -> None:
+        self._button("previous", "left", values, -1, label, **style)
 
-    def next_button(self, values: Sequence[Value], label: str = "Next", **style: str) -> None:
+    def next_button(self, values: Sequence[Value], label: str = "Next", **style: str | None) -> None:
         self._button("next", "right", values, 1, label, **style)
 
     def play_button(self, values: Sequence[Value], label: str = "Play") -> None:
@@ -74,11 +74,11 @@ class Player(Generic[Value]):
         self.go(values, by)
         set_widget(displayed, self.field.value)
 
-    def _button(self, name: str, side: str, values: Sequence[Value], by: int, label: str, **style: str) -> None:
+    def _button(self, name: str, side: str, values: Sequence[Value], by: int, label: str, **style: str | None) -> None:
         set_widget(f"{self.name}_drawn", self.field.value)
         last = values[0 if by < 0 else -1]
-        style |= {"icon": f":material/chevron_{side}:", "icon_position": side}
-        style["shortcut"] = f"{self.modifier}{side.capitalize()}"
+        usual = {"icon": f":material/chevron_{side}:", "icon_position": side}
+        style = usual | style | {"shortcut": f"{self.modifier}{side.capitalize()}"}
         press: dict[str, Any] = {"on_click": self._on_press, "args": (values, by), "disabled": self.field.value == last}
         st.button(label, key=f"{self.name}_{name}", **press, **style)  # type: ignore[arg-type]
 
