@@ -22,7 +22,7 @@ class WordTiles {
     this.other = make(root, "p", "other");
     this.links = root.appendChild(document.createElementNS(SVG, "svg"));
     set(this.links, { class: "links", "aria-hidden": "true" });
-    this.note = make(root, "p", "note", "A line: where a French word looks; the thicker, the more, from 30% on.");
+    this.note = make(root, "p", "note", "A line: a French word takes at least 30% from there; the thicker, the more.");
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
     const bar = (this.bar = make(root, "div", "bar"));
@@ -52,7 +52,7 @@ class WordTiles {
 
   get hasOrders() { return String(this.data.order) !== String(this.typed); }
 
-  // The words in the typed order, a tile each; a mark at the end is none.
+  // The words in the typed order, a tile each; a mark at the end stays where it is.
   build() {
     const { words, order } = this.data, letters = words.join("").length;
     this.tiles.style.setProperty("--em", LETTER * letters + AROUND * words.length);
@@ -171,14 +171,14 @@ class WordTiles {
       set(node, { "aria-label": `${data.words[word]} ${hasNumbers ? place : ""}; the arrow keys move it` });
     });
     if (this.mark) this.mark.lastChild.textContent = hasNumbers ? data.words.length : "";
-    this.reads.replaceChildren(...(this.isTyped || data.tried ? [] : [`${data.typed} → `, create("i", { lang: "fr", textContent: data.french[Number(hasNumbers)][0] })]));
+    this.reads.replaceChildren(...(this.isTyped || data.tried ? [] : [`typed: ${data.typed} → `, create("i", { lang: "fr", textContent: data.french[Number(hasNumbers)][0] })]));
     const isOther = this.french.textContent !== (french ?? UNKNOWN);
     this.writeFrench(french);
     if (isOther) {
       if (!wantsLessMotion()) this.french.animate([{ transform: "rotateX(90deg)" }, { transform: "none" }], { duration: TURN, easing: "ease-out" });
     }
     const isContrast = hasNumbers && without !== french && !data.tried;
-    this.other.replaceChildren(...(isContrast ? [`without positions${this.isTyped ? "" : ", still"}: `, create("i", { lang: "fr", textContent: without })] : [""]));
+    this.other.replaceChildren(...(isContrast ? [`${this.isTyped ? "" : "swapped, "}without positions${this.isTyped ? "" : ", still"}: `, create("i", { lang: "fr", textContent: without })] : [""]));
     this.tiles.classList.toggle("numbered", hasNumbers);
     set(this.switch, { "aria-checked": hasNumbers });
     this.swap.disabled = !this.hasOrders;

@@ -76,7 +76,7 @@ def test_words_are_swapped_numbered_and_dragged_and_only_then_the_french_follows
     say, said, numbers = page.locator(".say"), page.locator(".french"), page.locator(".tile small")
     expect(page.locator(".tiles")).to_have_text("Mary 1helped 2Tom 3.4")
     expect(said).to_have_text("Mary a aidé Tom.")
-    expect(page.locator(".typed")).to_have_text("Tom helped Mary. → Tom a aidé Mary.")
+    expect(page.locator(".typed")).to_have_text("typed: Tom helped Mary. → Tom a aidé Mary.")
     expect(page.locator(".links path")).to_have_count(5)
     settle(page)
     page.get_by_role("switch", name="Give each word").click()
