@@ -22,7 +22,7 @@ from ui.words import piece_label
 NAME = "translate"
 EDITS = EditList(NAME)
 TRANSLATORS = {
-    "none": "no attention",
+    "none": "without attention",
     "dot": "dot attention",
     "transformer": "transformer",
     "mean": "plain average",

@@ -16,8 +16,9 @@ from attention_core.data.match3 import read_sequences
 from attention_core.data.mnist import DataError, Digits, read_digits
 from attention_core.data.review_pieces import Review, read_reviews
 from attention_core.device import device_of
-from attention_core.inference.sentiment import judge_all, read_sentence
+from attention_core.inference.sentiment import judge_all, judge_states, read_sentence
 from attention_core.models.scoring_functions import ScoringFunctions
+from attention_core.models.sentence_attention import SentenceClassifier
 
 BATCH = 250
 
@@ -129,7 +130,7 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
 
 
 def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:
-    """Return n, accuracy, that of each label and the share of the commoner label; for the file see read_reviews."""
+    """Return n, accuracy, of each label and of single states, and the share of the commoner label; see read_reviews."""
     path = Path(file)
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the file itself: label (1 or 0), tab, sentence on every line.")
@@ -138,15 +139,20 @@ def evaluate_sentences(model: nn.Module, file: str | Path) -> dict[str, Any]:
 
 def figures(model: nn.Module, reviews: Sequence[Review]) -> dict[str, Any]:
     """Return the figures of evaluate_sentences for reviews that have been read."""
-    pieces = []
+    sentences = []
     for number, review in enumerate(reviews, 1):
         try:
-            pieces.append(read_sentence(review.sentence).pieces)
+            sentences.append(read_sentence(review.sentence))
         except ValueError:
             raise DataError(f"sentence {number} has no word to read: {review.sentence[:60]!r}") from None
     truth = torch.tensor([review.positive for review in reviews])
-    right = (judge_all(model, pieces) >= 0.5) == truth
-    return {
+    right = (judge_all(model, [one.pieces for one in sentences]) >= 0.5) == truth
+    by_state = {}
+    if isinstance(model, SentenceClassifier):
+        rights = zip(sentences, truth, strict=True)
+        shares = [((judge_states(model, one) >= 0.5) == positive).float().mean() for one, positive in rights]
+        by_state = {"accuracy_of_one_state": round(torch.stack(shares).mean().item(), 5)}
+    return by_state | {
         "n": len(reviews),
         "accuracy": round(right.float().mean().item(), 5),
         "accuracy_positive": _share(right[truth]),

@@ -16,6 +16,7 @@ from attention_core.attention.wording import percent
 from attention_core.data.pieces import english_words, strip_space_mark
 from attention_core.data.review_pieces import NEGATED, PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
+from attention_core.models.sentence_attention import SentenceClassifier
 
 MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
@@ -132,6 +133,13 @@ def judge(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Verdict:
     with torch.inference_mode():
         logits = model(sentence.pieces[None].to(device_of(model)), edits=edits).logits
     return Verdict(float(logits.softmax(-1)[0, 1]))
+
+
+@torch.inference_mode()
+def judge_states(model: SentenceClassifier, sentence: Sentence) -> Tensor:
+    """Return the probability of "positive" from the state of each word alone, (n_words,)."""
+    states = model.encode(sentence.pieces[None].to(device_of(model))).states[0]
+    return model.answer(states).softmax(-1)[:, 1].cpu()
 
 
 def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> AttentionTrace:

@@ -101,13 +101,16 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     return f"of “{as_markdown(judgement.text, IN_SENTENCES)}” both say {verdicts}"
 
 
-def draw_networks(judgement: Judgement, called: dict[str, str]) -> None:
-    """Draw how many sentences each network judges right; `called` names them."""
+def draw_networks(
+    judgement: Judgement, called: dict[str, str], below: Iterable[tuple[str, float | None, str]] = ()
+) -> None:
+    """Draw how many sentences each network judges right; `called` names them, `below` stand further bars."""
     # as they are written, so that equal numbers have equal bars
     accuracies, colours = [round(accuracy_of(name), 2) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
+    st.subheader("Right on 925 sentences", anchor=False)
     alt = f"Right on 925 sentences: {', '.join(called.values())}"
     note_picture(lambda: bar_table([*called.values()], {"right": accuracies}, colours[:1]), alt)
-    rows = bar_rows(zip(called.values(), accuracies, colours, strict=True))
+    rows = bar_rows([*zip(called.values(), accuracies, colours, strict=True), *below])
     st.html(f'<div role="group" aria-label="{alt}">{rows}</div>')
     changed = " Your weights are in what they say, not in the bars." if judgement.edits else ""
-    note(f"Right on 925 sentences, from which neither learned, but by which their settings were chosen.{changed}")
+    note(f"Neither learned from these; their settings were chosen by them.{changed}")

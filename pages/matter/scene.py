@@ -22,7 +22,6 @@ from ui.try_this import is_answered, is_guessing
 NOUNS = ("learned query", "word")
 TRIED_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Weights of the heaviest word for which the verdict is computed."""
-POINTS = "Below a word: the points by which “positive” moves when it is deleted."
 EVEN = "it attends to all words alike"
 GUESSED = (PRESETS["Not bad"], PUZZLE)
 """Of these, on arrival and in the guess, nothing is told of deletion before a guess."""
@@ -60,7 +59,7 @@ def draw_judged_scene(judgement: Judgement) -> None:
     is_awaited = is_guessing(NAME)
     data = judged_data(judgement) | {"plays": True, "covered": is_awaited}
     if data["ifRemoved"] and (is_awaited or (text in GUESSED and not HAS_GUESSED.value)):
-        data |= {"ifRemoved": None, "note": "", "isAwaited": True}
+        data |= {"ifRemoved": None, "isAwaited": True}
     draw_scene(NAME, data, on_choose, _judged_words)
 
 
@@ -73,7 +72,6 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
         "isEven": Uniform() in trace.edits,
         "isEdited": bool({*trace.edits} - {Uniform()}),
         "readAs": sentence.read_as,
-        "turned": sentence.negated,
         "ifRemoved": None,
         "note": "" if is_read else "Too few of its words are known to judge it.",
     }
@@ -95,7 +93,7 @@ def judged_data(judgement: Judgement) -> dict[str, Any]:
         tried = [[_answers(text, (SetWeights(0, ((heaviest, weight),), 0),))] for weight in TRIED_WEIGHTS]
         data["tips"] = {"keys": [heaviest], "weights": TRIED_WEIGHTS, "answers": tried}
     if not data["isEdited"]:
-        data |= {"ifRemoved": removal_effects(text).tolist(), "note": POINTS}
+        data["ifRemoved"] = removal_effects(text).tolist()
     return data
 
 
@@ -107,7 +105,7 @@ def _unturned_strip(judgement: Judgement) -> dict[str, Any] | None:
         if turned_otherwise(judgement.sentence, index).get(heaviest) is False:
             value = trace_without(judgement.sentence, index).value_of(0)[heaviest - 1]
             numbers = numbers_beside(*map(to_array, (value, trace.value_of(0))))
-            return {"index": heaviest, "numbers": numbers, "label": f"without “{judgement.sentence.labels[index]}”"}
+            return {"index": heaviest, "by": index, "numbers": numbers}
     return None
 
 

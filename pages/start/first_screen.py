@@ -92,17 +92,16 @@ def draw_translations() -> None:
 
 
 def _surprise() -> TryThis:
-    """Return the page's surprise: which word of another sentence one vector loses."""
+    """Return the page's surprise: which word of another sentence is lost without attention."""
     options = ("none", "*blue*", "*shirt*", "*birthday*")
 
     def outcome() -> tuple[int, str]:
         data = _sentence_scene(OPENING[1])
         lost = [f"*{data['keys'][key]}*" for key in data["vector"]["lost"]]
         right = next((index for index, option in enumerate(options) if option in lost), -1 if lost else 0)
-        sentence = "is missing from what one vector says. Attention looks back at every word."
-        return right, f"{', '.join(lost) or 'none'} {sentence}"
+        return right, f"{', '.join(lost) or 'none'} is lost. Attention looks back at every word."
 
-    question = f"*{OPENING[1]}* Does one vector lose a word? Which?"
+    question = f"*{OPENING[1]}* Without attention, is a word lost? Which?"
     act = partial(TEXT.set, OPENING[1])
     hides = ".st-key-start_text_examples"
     return TryThis("another sentence", question, options, act, outcome, "start_sentence_scene", hides=hides)

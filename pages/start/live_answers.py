@@ -57,6 +57,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str, colours: tuple[str, s
     inputs = scene_input(draw_strokes(strokes, (SIDE, SIDE), *colours)).picture, reading.words, "dot"
     learned, equal = (explain(MODEL, *inputs, edits) for edits in ((), (Uniform(),)))
     data = question_scene_data(learned, equal, reading.question.n_looks, "")
+    data["boxes"] = [group.box for group in group_strokes(strokes, SIDE, colours[1])]
     return data | {"clear": is_clear(reading.question, digits_of(strokes, colours))}
 
 

@@ -1,38 +1,67 @@
-// The scene of a translation: at its end a thin line ties each other French word to the English one that it looks at most.
+// The scene of a translation: at its end the mixture gives way to lines, from each French word to the English one that it looks
+// at most, and of the present word to all at which it looks; the only one that crosses the present word's is as dark.
 import { shownBy } from "../../attention_core/attention/view/prelude.js";
+import { quoted } from "../../attention_core/attention/view/scene_captions.js";
 import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneView } from "../../attention_core/attention/view/scene.js";
+import { eased } from "../../attention_core/attention/view/scene_steps.js";
 
-const THIN = 1, THICK = 4, HEAVY = 0.5;  // screen pixels of a line, and the weight from which on one is drawn
+const THIN = 1, THICK = 7, LEAST = 0.02;  // pixels of a line of no weight and of all the weight; the least that is drawn
+const BEGINS = 1.2, ENDS = 2.2;  // seconds of the last step
+
+const heaviestOf = (shares) => shares.indexOf(Math.max(...shares));
 
 class AlignedDrawing extends SceneDrawing {
-  drawBox() {
-    const { layout, state: { progress, isEven } } = this;
-    if (progress.say > 0 && !layout.isNarrow && !isEven) this.drawAlignment(progress.say * progress.open);
-    super.drawBox();
-  }
+  get aligned() { return this.layout.isNarrow || this.state.isEven ? 0 : this.state.progress.align * this.state.progress.open; }
 
-  drawAlignment(alpha) {
-    const { pen, layout, tones, state: { row: present }, data: { weights } } = this;
-    weights.slice(0, -1).forEach((shares, row) => {
-      const { x, y, w } = layout.queries.places[row], weight = Math.max(...shares);
-      if (row === present || weight < HEAVY) return;
-      Object.assign(pen, { strokeStyle: tones.weights, lineWidth: (THIN + (THICK - THIN) * weight) * layout.scale, globalAlpha: 0.3 * alpha });
-      this.drawPath(layout.curve(layout.door(shares.indexOf(weight), 0)[0], { x: x + w / 2, y }), 1);
-    });
+  drawBox() {
+    super.drawBox();
+    const { pen, layout: { strips: [{ y, h }], queries, width }, tones, aligned } = this, top = y + h + 2;
+    if (!aligned) return;
+    Object.assign(pen, { fillStyle: tones.ground, globalAlpha: aligned }).fillRect(0, top, width, queries.places[0].y - top);
+    const { rows, crossing } = this.view;
+    rows.forEach((shares, row) => this.drawLines(shares, row, aligned * (row === this.state.row || crossing.includes(row) ? 0.9 : 0.35)));
     pen.globalAlpha = 1;
   }
+
+  drawLines(shares, row, alpha) {
+    const { pen, layout, tones, state } = this, { x, y, w } = layout.queries.places[row], isPresent = row === state.row;
+    (isPresent ? state.weights : shares).forEach((weight, key) => {
+      if (isPresent ? weight < LEAST : key !== heaviestOf(shares)) return;
+      Object.assign(pen, { strokeStyle: tones.weights, lineWidth: (THIN + (THICK - THIN) * weight) * layout.scale, globalAlpha: alpha });
+      this.drawPath(layout.curve(layout.door(key, 0)[0], { x: x + w / 2, y }), 1);
+    });
+  }
+
+  drawOdds() { if (this.aligned < 0.5) super.drawOdds(); }
 }
 
 class AlignedScene extends SceneView {
   constructor(root) {
     super(root);
-    this.drawing = new AlignedDrawing(this.canvas);
+    this.drawing = Object.assign(new AlignedDrawing(this.canvas), { view: this });
   }
 
-  layOut() {
-    super.layOut();
-    this.drawing.data = this.data;
+  progressAt(time) {
+    const since = time - this.timeline.starts.says;
+    return { ...super.progressAt(time), align: eased(since, BEGINS, ENDS) };
+  }
+
+  // The rows that have lines: of what is not said any more nothing is known.
+  get rows() { return this.data.weights.slice(0, Math.max(this.row + 1, this.local || this.saysOther ? 0 : this.data.weights.length - 1)); }
+
+  // The row whose line crosses that of the present word, if one alone does.
+  get crossing() {
+    const goals = this.rows.map(heaviestOf), rows = [...goals.keys()].filter((row) => (row - this.row) * (goals[row] - heaviestOf(this.weights)) < 0);
+    return rows.length === 1 ? rows : [];
+  }
+
+  // What its lines are, in place of how to change them.
+  get tail() {
+    const { data: { queries }, row, crossing, layout } = this;
+    if (layout.isNarrow || !this.data.weights) return undefined;
+    const pair = [row, ...crossing].sort((a, b) => a - b).map((at) => quoted(queries[at]));
+    return ` A line: where a French word looks most${pair.length > 1 ? `; **${pair.join(" and ")} cross**` : ""}.`;
   }
 }
 

@@ -130,15 +130,15 @@ def translate_with_models(text: str) -> dict[str, TracedTranslation]:
 
 
 def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw the scene of two models at the present word, what each of them says, and buttons that go from word to word.
+    """Draw what two models say, the scene of both at the present word, and buttons that go from word to word.
 
     Returns those that load, by slot.
     """
     models = translate_with_models(text)
-    rows = draw_scene(models, text)
     with st.container(key="translate_said", gap="xsmall"):
         for slot in network.FIRST:
             _draw_model(slot, text, models)
+    rows = draw_scene(models, text)
     with st.container(key="desk_translate_models"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
             if models:

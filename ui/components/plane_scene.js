@@ -193,6 +193,8 @@ class RowsLayout extends SceneLayout {
   // Whether keys have columns above the cells of all rows.
   get hasColumns() { return true; }
 
+  get hasLegend() { return false; }
+
   // What a row's label means, below it.
   get noteSize() { return Math.max(this.smallest, Math.round(15 * this.scale)); }
 
@@ -200,7 +202,7 @@ class RowsLayout extends SceneLayout {
 
   leftOf(scale, labels) {
     this.scale = scale;
-    return Math.max(super.leftOf(scale), this.longest(labels));
+    return Math.max(50 * scale, this.longest(labels));
   }
 
   // Of a column of labels, and of what they mean: beside them, on a phone below them.

@@ -14,13 +14,13 @@ import { STEP_NAMES, Timeline } from "./scene_steps.js";
 import { captionOf } from "./scene_captions.js";
 
 const MORPH = 600;  // milliseconds of a change
-const SIDE_ROOM = 150;  // pixels of what stands beside both sentences
+const SIDE_ROOM = 8.5;  // letters of what stands beside both sentences
 const KEY_STEP = 0.05;  // by which an arrow key changes a weight
 const MIN_DRAG = 4;  // pixels from which on a column counts as dragged
 const MAX_WEIGHT = 0.985;  // to which a column can be dragged
 const LEAST_OTHERS = 0.015;  // of the probability, which all other words have together and is told
 const MIN_HINT_WEIGHT = 0.15;  // of a column that shows that it can be dragged
-const PRESSED = 1.95;  // seconds after which one vector has its numbers, and nothing is said
+const PRESSED = 1.85;  // seconds after which one vector has its numbers, and nothing is said
 const QUICK = 2.5;  // times as fast plays what a visitor has typed
 
 const END = "end";
@@ -45,7 +45,7 @@ const alignLeft = ({ places, belows }, { queries, width }) => {
 export class SceneView extends ScenePlayer {
   constructor(root) {
     super(root, "Keys above, queries below");
-    Object.assign(this, { local: null, sides: [], switchTitles: ["without attention", "with attention"], resetTitle: null, stepTitles: {}, isSentence: true });
+    Object.assign(this, { local: null, sides: [], switchTitle: "with attention", resetTitle: null, stepTitles: {}, isSentence: true });
     this.drawing = new SceneDrawing(this.canvas);
     this.words = make(this.stage, "div", "words");
     this.pointed = pointedIn(root, (places) => this.light(places));
@@ -63,7 +63,6 @@ export class SceneView extends ScenePlayer {
     const builtFrom = ({ keys, queries, values, vector, equal, isEdited, ifRemoved }) => String([keys, queries, values, vector?.words, ...[equal, isEdited, ifRemoved].map(Boolean)]);
     const isBuilt = before && builtFrom(before) === builtFrom(data);
     Object.assign(this, { row: clamp(data.query, 0, data.queries.length - 1), isEven: Boolean(data.isEven), local: null });
-    this.note.textContent = [this.stripNote(), data.note].filter(Boolean).join(" ");
     this.timeline = new Timeline(STEP_NAMES.filter((name) => this.hasStep(name)), this.stepTitles);
     if (!isBuilt) keepFocus(root, () => this.build());
     const isRevealed = this.cover(data.covered) && !data.stands, isNewText = isFirst ? !this.hasPlayed(data.keys, data.queries) : String(before.keys) !== String(data.keys);
@@ -72,7 +71,7 @@ export class SceneView extends ScenePlayer {
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
       Object.assign(this, { weights: this.targetWeights(), isApart: false, fade: 0 });
-      if (data.covered) this.show(this.standsCovered || data.bothSaid ? this.timeline.end : data.vector ? PRESSED : 0);
+      if (data.covered) this.show(this.standsCovered ? this.timeline.end : data.vector ? PRESSED : 0);
       else if (isRevealed) this.playReveal();
       else this.playOnArrival();
       return;
@@ -92,11 +91,16 @@ export class SceneView extends ScenePlayer {
   get standsCovered() { return Boolean(this.data.stands); }
   playReveal() { this.playOnArrival(); }
 
+  // What a strip is, as lines of a label.
+  get legend() {
+    const { numbers } = this.data, [, size] = numbers?.sizes ?? [], n = numbers?.keys[0].length;
+    return numbers && this.layout.hasLegend ? [...(n < size ? [`${n} of ${size}`, "numbers:"] : [`${n} numbers:`]), "orange +", "blue −"] : [];
+  }
+
   stripNote() {
-    const { numbers } = this.data, [, keySize] = numbers?.sizes ?? [];
-    const drawnNumbers = numbers && keySize > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${keySize} numbers` : "its numbers";
-    const few = this.data.keys.length > MANY ? " Without a number: below 1%." : "";
-    return numbers ? `A strip is a vector: ${drawnNumbers}, orange above 0, blue below.${few}` : "";
+    const { numbers, keys } = this.data, [, size] = numbers?.sizes ?? [], few = keys.length > MANY ? "Without a number: below 1%." : "";
+    if (!numbers || this.layout.hasLegend) return numbers ? few : "";
+    return `A strip is a vector: ${size > numbers.keys[0].length ? `${numbers.keys[0].length} of its ${size} numbers` : "its numbers"}, orange above 0, blue below. ${few}`;
   }
 
   hasStep(name) {
@@ -158,10 +162,15 @@ export class SceneView extends ScenePlayer {
   // Whether a picture without attention comes first, such as that of one vector.
   hasContrast() { return this.timeline.steps[0].name !== "asks"; }
 
+  // A click shows what comes of one vector in place of attention, and tells so.
+  buildSteps(timeline) {
+    super.buildSteps(timeline);
+    if (timeline.steps[0].name === "vector" && this.data.weights) this.stepButtons[0].onclick = () => this.choose(this.row, "vector");
+  }
+
   buildSwitch() {
-    const { weights, equal } = this.data, [without, attention] = this.switchTitles, choices = [];
-    if (without && this.hasContrast() && weights) choices.push([without, () => this.isApart || this.state.progress.open < 0.5, () => this.choose(this.row, "vector")]);
-    if (weights) choices.push([attention, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
+    const { weights, equal } = this.data, choices = [];
+    if (weights) choices.push([this.switchTitle, () => !this.isApart && !this.isEven && this.state.progress.open >= 0.5, () => this.choose(this.row, "attention")]);
     if (equal) choices.push(["all equal", () => !this.isApart && this.isEven, () => this.choose(this.row, "equal")]);
     if (this.data.isEdited) choices.push([this.resetTitle ?? (this.isTranslation ? "undo changes" : "as learned"), () => false, () => this.reset()]);
     this.switch.replaceChildren();
@@ -240,10 +249,11 @@ export class SceneView extends ScenePlayer {
     this.others.forEach((node, index) => placeWord(node, vectorLine.places[index], vectorLine.size));
     this.glosses.forEach((node, index) => placeWord(node, layout.queries.belows[index], layout.glossSize));
     this.otherGlosses.forEach((node, index) => placeWord(node, vectorLine.belows[index], layout.glossSize));
+    this.note.textContent = [this.stripNote(), this.data.note].filter(Boolean).join(" ");
     this.sides.forEach((node, at) => {
-      const { x, y, h } = layout.queries.places[0];
-      node.hidden = x < SIDE_ROOM;
-      placeWord(node, { x: 0, y: y + at * this.under, w: SIDE_ROOM, h }, layout.glossSize);
+      const { x, y, h } = layout.queries.places[0], w = SIDE_ROOM * layout.glossSize;
+      node.hidden = x < w;
+      placeWord(node, { x: 0, y: y + at * this.under, w, h }, layout.glossSize);
       node.style.textAlign = "left";
     });
     this.middle = null;
@@ -412,7 +422,7 @@ export class SceneView extends ScenePlayer {
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
       low: Math.min(...visibleScores), high: Math.max(...visibleScores), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
       before: data.before?.row === this.row ? data.before.weights : null, lengths: data.lengths,
-      vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` },
+      vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` }, legend: this.legend,
     };
     if (hasWeights) {
       const values = numbers.values ?? numbers.keys;
@@ -426,7 +436,7 @@ export class SceneView extends ScenePlayer {
     this.write();
   }
 
-  captionOf(step) { return this.isCovered && this.data.bothSaid ? "" : captionOf(step, { ...this.data, keys: this.names }, this.state); }
+  captionOf(step) { return captionOf(step, { ...this.data, keys: this.names, tail: this.tail }, this.state); }
 
   // Whether another word comes than the sentence has: its rest would then be of another sentence.
   get saysOther() { return Boolean(this.state.answer) && this.state.answer.word !== textOf(this.data.queries[this.row]); }
@@ -441,7 +451,7 @@ export class SceneView extends ScenePlayer {
     const form = [index, isSaid, showsLater, isVector, row, answer?.word, weights.map((weight) => weight.toFixed(3)), progress.divide > 0.5, progress.lost > 0.5, this.isApart].join();
     this.others.forEach((node, at) => {
       const { words, wrong, gaps } = data.vector, appeared = clamp(progress.vectorSays * words.length * 1.2 - at, 0, 1);
-      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : this.under && !this.isCovered ? progress.say : 0;
+      node.style.opacity = isVector ? appeared * (1 - 2 * progress.open) : this.under ? progress.say : 0;
       node.style.transform = isVector ? "" : `translateY(${this.under}px)`;
       node.className = ["query other", wrong.includes(at) && progress.lost > 0.5 && "wrong", gaps?.includes(at) && progress.lost > 0.5 && "gap", this.isApart && at === data.query && "now"].filter(Boolean).join(" ");
       node.hidden = !isVector && !(this.under && isSaid);
@@ -449,7 +459,6 @@ export class SceneView extends ScenePlayer {
       if (gloss) Object.assign(Object.assign(gloss, { hidden: node.hidden }).style, { opacity: 0.8 * node.style.opacity, transform: node.style.transform });
     });
     for (const node of this.sides) node.style.opacity = isVector ? 0 : progress.say;
-    if (this.sides.length) this.sides[1].textContent = this.isCovered ? "without attention?" : "without attention";
     if (form === this.written) return;
     this.written = form;
     this.choices.forEach((node) => set(node, { "aria-pressed": Boolean(node.isOn()) }));

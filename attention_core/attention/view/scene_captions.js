@@ -40,12 +40,15 @@ const captionOfWeights = ({ keys }, { weights, percents, scores, isEven, local, 
   return `Divided by their sum they are **weights**. ${quoted(keys[first])} leads ${quoted(keys[second])} by ${(high - low).toFixed(2)}: ${much}.`;
 };
 
+// A word, or a mark in quotation marks.
+const named = (word) => (/[\p{L}\p{N}]/u.test(word) ? word : quoted(word));
+
 // What is said, how likely it is, and what would be likelier, or how likely the next is.
 export const saidOf = ({ word, probability, isNear, rival, next, likeliest }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
   const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, no other has more than ${Math.ceil(100 * likeliest)}%`;
   const others = !rival && probability < SURE ? second : "";
-  return `**${/[\p{L}\p{N}]/u.test(word) ? word : quoted(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
+  return `**${named(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };
 
 // Where the query looked, once it has taken; `before` are the weights that it had before a change.
@@ -57,6 +60,7 @@ const captionOfLook = ({ keys, queries, axes, firsts, before, lengths }, { row, 
 
 const captionOfAnswer = (data, state) => {
   const { keys } = data, { weights, percents, isEven, local, answer, isNarrow, canChange } = state, [first] = strongestTwo(weights);
+  const from = weights[first] > SURE ? `Mostly from ${quoted(keys[first])} (${percents[first]})` : "From this mixture";
   const comes = answer ? `comes ${saidOf(answer)}.` : "comes …";
   if (isEven) return `With the same weight for all, out ${comes}`;
   if (state.isChanged && !local && !state.cut.length) return `With the weights as you set them, out ${comes}`;
@@ -64,14 +68,15 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
-    const { english, lost } = data.vector ?? { lost: [] }, said = english && keys.length <= SHORT ? `’s French, put into English: ${quoted(english)} It` : "";
-    const below = ` Below, without attention, **one vector** ${english ? `says ${quoted(english)} It ` : ""}has lost **${namesOf(keys, lost)}**.`;
-    const before = data.bothSaid ? (lost.length ? below : "") : lost.includes(first) ? ` One vector${said} has lost **${said ? namesOf(keys, lost) : quoted(keys[first])}**.` : "";
-    return `Mostly from ${quoted(keys[first])} (weight ${percents[first]}) ${comes}${before}`;
+    const { english, lost } = data.vector ?? { lost: [] }, are = lost.length > 1 ? "are" : "is";
+    const loss = ` **Without attention** ${english ? `it says ${quoted(english)}: ` : ""}**${namesOf(keys, lost)}** ${are} lost.`, hasLoss = data.bothSaid ? lost.length : lost.includes(first);
+    const weighs = `To write **${answer && named(answer.word)}**, the network weighs every ${data.nouns[1]}: ${quoted(keys[first])} gets ${percents[first]}.`;
+    return `${data.bothSaid ? weighs : `${from} ${comes}`}${hasLoss ? loss : ""}`;
   }
   if (keys.length === 1) return `Out of ${quoted(keys[0])} ${comes} A single ${data.nouns[1]} has nothing to share out: it gets 100% in any case.`;
+  if (data.tail !== undefined) return `${from} ${comes}${data.tail}`;
   const invite = weights[first] < SHARP + 0.01 ? ` Now pull ${quoted(keys[first])} ${isNarrow ? "to the left" : "down"}, or cross it out by a click.` : "";
-  return `Out of that mixture ${comes}${invite}`;
+  return `${from} ${comes}${invite}`;
 };
 
 // The sentence for a step. `state` has what is drawn, and what the visitor has changed.

@@ -104,13 +104,11 @@ export class SceneDrawing {
     [...weights.keys()].sort((a, b) => weights[b] - weights[a]).forEach((index, rank) => { this.ranks[index] = rank; });
     if (progress.open < 1) this.drawContrast();
     if (progress.open > 0) {
-      if (!layout.isNarrow) {
-        this.drawScale();
-        const { y, h } = layout.strips[0];
-        this.write(progress.box > 0.5 ? "values" : "keys", 0, y + h / 2, { size: 15, alpha: 0.8 * progress.open });
-      }
+      const { y, h } = layout.strips[0];
+      if (!layout.isNarrow) this.drawScale();
       for (let index = 0; index < layout.n; index++) this.drawRibbon(index);
       this.drawBox();
+      if (!layout.isNarrow) this.writeLines([progress.box > 0.5 ? "values" : "keys", ...state.legend], y + h / 2, progress.open);
     }
     if (progress.open <= 0) return;
     for (let index = 0; index < layout.n; index++) this.drawKey(index);
@@ -135,7 +133,7 @@ export class SceneDrawing {
     this.drawStrip(box, vector.numbers, here * clamp(3 * progress.press - 2, 0, 1), tones.ink, 2.5);
     const [x, y] = layout.isNarrow ? [box.x + box.w, box.y + box.h + 14] : [box.x + box.w + 14, box.y + box.h / 2];
     const told = clamp(1 - 2 * progress.open, 0, 1) * clamp(3 * progress.press - 2, 0, 1);  // gone before the query's title comes
-    this.write(vector.caption, x, y, { align: layout.isNarrow ? "right" : "left", alpha: told, hides: true });
+    this.write(vector.caption, x, y, { align: layout.isNarrow ? "right" : "left", size: 18 * layout.scale, alpha: told, hides: true });
   }
 
   // The part of a curve that has been drawn so far.
@@ -247,7 +245,10 @@ export class SceneDrawing {
       const isLong = end.x + gap + this.lengthOf(text, numberSize) > layout.numberEnd;
       this.write(text, isLong ? end.x - gap : end.x + gap, end.y, { align: isLong ? "right" : "left", size: numberSize, weight: bold, alpha: shade, hides: true });
     }
-    else this.write(text, end.x, end.y + (hangs ? 1 : -1) * (gap + numberSize * 0.55), { align: "center", size: numberSize, weight: bold, alpha: shade, hides: true });
+    else {
+      const y = end.y + (hangs ? 1 : -1) * (gap + numberSize * 0.55), isInside = progress.grow > 0.5 && y < layout.base - layout.long + numberSize * 0.5;  // where there is no room above the column
+      this.write(text, end.x, isInside ? end.y + gap + numberSize * 0.6 : y, { align: "center", size: numberSize, weight: bold, alpha: shade, hides: !isInside, colour: isInside ? tones.ground : tones.ink });
+    }
   }
 
   // A score, then e to its power, then its share of the sum; one fades before the next comes.
@@ -336,16 +337,19 @@ export class SceneDrawing {
 
   roundingNote() { return ""; }
 
-  get totalY() { return 10 * this.layout.scale; }
+  get totalY() { return this.layout.base - this.layout.long / 2; }
 
-  // The sum of the row, always in the same corner.
+  // Lines of a label to the left of the columns.
+  writeLines(lines, y, alpha) { lines.forEach((line, at) => this.write(line, 0, y + 1.25 * at * Math.max(15, this.layout.smallest), { size: 15, alpha: 0.8 * alpha, hides: true })); }
+
+  // The sum of the row.
   drawTotal() {
     const { layout, state } = this, { progress, scores, hidden, weights } = state, isDivided = progress.divide > 0.5 || state.isEven;
     const sum = scores.reduce((total, score, index) => total + (hidden[index] ? 0 : Math.exp(score)), 0);
-    const total = weights.reduce((a, b) => a + b, 0), together = `together ${Math.round(100 * total)}%${this.roundingNote()}`;
-    const text = isDivided ? together : `sum of all: ${shortNumber(sum)}`, alpha = 0.85 * progress.open * clamp(3 * progress.grow - 2, 0, 1);
-    if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha });
-    else this.write(text, 0, this.totalY, { size: 16 * layout.scale, alpha });
+    const total = `${Math.round(100 * weights.reduce((a, b) => a + b, 0))}%`, alpha = progress.open * clamp(3 * progress.grow - 2, 0, 1);
+    const text = isDivided ? `together ${total}${this.roundingNote()}` : `sum of all: ${shortNumber(sum)}`;
+    if (layout.isNarrow) this.write(text, layout.columnLeft, layout.top + layout.n * layout.row + 2, { size: 14, alpha: 0.85 * alpha });
+    else this.writeLines(isDivided ? ["weights", `sum ${total}`] : ["sum of all", shortNumber(sum)], this.totalY, alpha);
   }
 
   // What is said, with the likeliest others.

@@ -4,7 +4,7 @@ import { clamp } from "./prelude.js";
 
 export const NARROW = 560;
 export const MANY = 16;  // keys, beyond which a picture is crowded
-const SMALLEST = 14, SMALLEST_CELL = 36, RIM = 8;
+const SMALLEST = 14, SMALLEST_CELL = 36, RIM = 8, LABEL = 5;  // letters of a label that stands beside the columns
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const isJoint = (sides) => sum(sides) < 2;  // with a neighbour that is of the same word
 
@@ -43,7 +43,7 @@ export class SceneLayout {
     const besideOf = (index) => sidesOf(index).map((side) => (side * beside) / 2);
     const cellOf = (length, size, index) => Math.max(isJoint(sidesOf(index)) ? SMALLEST_CELL : cell, length * size + sum(besideOf(index)));
     Object.assign(this, { decimals: isCrowded ? 1 : 2, cellOf, sidesOf, besideOf });
-    const letters = Math.max(SMALLEST, least), needed = 70 + sum(keys.map((key, index) => cellOf(measure(key), letters, index)));
+    const letters = Math.max(SMALLEST, least), needed = LABEL * letters + sum(keys.map((key, index) => cellOf(measure(key), letters, index)));
     const isNarrow = Boolean(values) || width < NARROW || needed > width;
     Object.assign(this, { isNarrow, labels: queries, glosses, room: 0, n: keys.length, measure, smallest: Math.max(SMALLEST, least) });
     if (isNarrow) this.standInRows(width, keys, values, header);
@@ -54,7 +54,10 @@ export class SceneLayout {
   }
 
   // The room beside the columns.
-  leftOf(scale) { return 50 * scale; }
+  leftOf() { return LABEL * this.smallest; }
+
+  // Whether what a strip is stands below the label of the first ones.
+  get hasLegend() { return !this.isNarrow; }
 
   standInColumns(width, keys) {
     const scale = (this.scale = clamp(width / 1150, 0.75, 1.4)), lengths = keys.map((key) => Math.max(1.4, this.measure(key)));

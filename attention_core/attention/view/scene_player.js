@@ -4,7 +4,7 @@
 import { arrowOf, clamp, create, make, makeHeard, onceAFrame, pointIn, set, wantsLessMotion, whenDarkOrLight } from "./prelude.js";
 
 const WAIT = 600;  // milliseconds before it plays on arrival
-const HALL_LETTERS = 20;  // pixels of the smallest letters in a hall, of a screen of 1920 x 1080
+const HALL_LETTERS = 23;  // pixels of the smallest letters in a hall, of a screen of 1920 x 1080
 const played = new Set();  // which scenes have played, see hasPlayed
 
 // Text in which what stands between pairs of ** is bold, and W_Q has an index.

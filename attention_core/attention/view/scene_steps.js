@@ -3,7 +3,7 @@
 import { clamp } from "./prelude.js";
 
 const SECONDS = { vector: 5.6, exact: 4.2, evenly: 3.6, asks: 2.6, scores: 3.6, softmax: 4.6, takes: 4, says: 2.4, erase: 4.6 };
-const TITLES = { vector: "one vector", exact: "dictionary", evenly: "all equal", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says", erase: "deletes" };
+const TITLES = { vector: "without attention", exact: "dictionary", evenly: "all equal", asks: "asks", scores: "scores", softmax: "softmax", takes: "takes", says: "says", erase: "deletes" };
 const BEFORE_NEXT = 0.05;  // seconds
 export const STEP_NAMES = Object.keys(SECONDS);
 

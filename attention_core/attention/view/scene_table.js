@@ -217,7 +217,7 @@ export class TableScene extends SceneView {
     super(root);
     root.classList.add("table");
     set(this.stage, { "aria-label": "Keys in a plane, their table, what comes out, and queries" });
-    Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitles: ["", "soft look-up"], resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
+    Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitle: "soft look-up", resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
   cover(isCovered) {

@@ -285,6 +285,8 @@ def test_committed_model_reaches_the_figure_on_its_card(name, data_folder):
     assert measured["n"] == card["development_sentences"]
     assert measured["accuracy"] == pytest.approx(card["development_accuracy"], abs=0.003)
     assert measured["accuracy"] >= 0.74
+    of_state = card.get("accuracy_of_one_state")
+    assert of_state is None or measured["accuracy_of_one_state"] == pytest.approx(of_state, abs=0.003)
 
 
 def test_the_guide_of_two_phases_is_the_committed_attention():

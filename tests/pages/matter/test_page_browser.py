@@ -15,7 +15,7 @@ def word(page, name: str):
 
 def test_a_new_sentence_is_judged_and_its_words_are_crossed_out_and_pulled(visit, app_url):
     page = visit(f"{app_url}/matter?step=weights")
-    expect(say(page)).to_contain_text("“bad” has the most weight, but a negation has turned its vector round.")
+    expect(say(page)).to_contain_text("“bad” has the most weight, 72%, but “Not” turned its vector round")
     settle(page)
     submit(page.get_by_role("textbox").first, "The plot is dull.")
     word(page, "dull").wait_for()
@@ -49,7 +49,7 @@ def test_a_guess_covers_the_scene_and_its_answer_is_the_scene_going_on(visit, ap
     settle(page)
     page.locator(".st-key-matter_try button").click()
     page.locator(".scene.covered").wait_for()
-    expect(say(page)).to_have_text("Out of that mixture comes positive (98%). “warm” has the most weight.")
+    expect(say(page)).to_have_text("“warm” has the most weight, 39%; out comes positive (98%).")
     expect(page.locator(".query")).to_have_text("positive")
     page.locator(".st-key-matter_try_guess").get_by_text("the comma").click()
     expect(say(page)).to_contain_text("“warm” has 39% of the weight.")

@@ -152,7 +152,7 @@ def test_a_remote_control_leads_through_a_scene_that_plays_before_it_asks(lectur
         page.get_by_role("button", name="Pause").wait_for()
         page.keyboard.press("PageDown")
         page.get_by_role("button", name="Pause").wait_for(state="hidden")
-    expect(page.locator(".scene .say")).to_contain_text("Out of that mixture")
+    expect(page.locator(".scene .say")).to_contain_text("comes rouge")
     assert "tried" not in page.url
     settle(page)
     page.keyboard.press("PageDown")

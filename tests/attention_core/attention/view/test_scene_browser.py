@@ -85,7 +85,7 @@ def key(page, name: str):
 def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
     page = opened(motion="no-preference", clock=True)
     steps = page.get_by_role("group", name="Steps").get_by_role("button")
-    expect(steps).to_have_text(["one vector", "asks", "scores", "softmax", "takes", "says"])
+    expect(steps).to_have_text(["without attention", "asks", "scores", "softmax", "takes", "says"])
     expect(say(page)).to_contain_text("squeezed into one vector of 384 numbers")
     page.clock.fast_forward(700)
     captions, heard = set(), set()
@@ -101,7 +101,7 @@ def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
         "is from “red”",
     ):
         assert any(text in caption for caption in captions), text
-    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    expect(say(page)).to_contain_text("comes rouge")
     assert heard == {"", say(page).inner_text()}, "who hears it is told what it comes to, once"
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
     rested = page.evaluate(f"{VIEW}.time")
@@ -112,7 +112,7 @@ def test_it_plays_once_from_one_vector_to_the_answer_and_rests(opened):
 
 def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys(opened):
     page = opened()
-    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    expect(say(page)).to_contain_text("comes rouge")
     page.get_by_role("button", name="softmax").press("ArrowLeft")
     expect(page.locator("[aria-current]")).to_have_text("takes")
     page.keyboard.press("ArrowLeft")
@@ -120,8 +120,8 @@ def test_with_reduced_motion_it_shows_the_end_and_goes_from_rest_to_rest_by_keys
     expect(page.locator("[aria-current]")).to_have_text("scores")
     expect(page.locator("button:focus")).to_have_text("scores")
     page.get_by_role("slider", name="Time").fill("0")
-    expect(page.get_by_role("slider", name="Time")).to_have_attribute("aria-valuetext", "one vector")
-    page.get_by_role("button", name="one vector").click()
+    expect(page.get_by_role("slider", name="Time")).to_have_attribute("aria-valuetext", "without attention")
+    page.get_by_role("button", name="without attention").click()
     expect(say(page)).to_contain_text("red, in front are lost")
 
 
@@ -201,19 +201,19 @@ def test_a_column_is_dragged_by_mouse_and_moved_by_keys(opened, dot, width):
 def test_one_vector_and_equal_weights_are_a_switch_in_the_same_picture(opened, dot):
     page, (_, data) = opened(), dot
     switch = page.get_by_role("group", name="What is handed over").get_by_role("button")
-    expect(switch).to_have_text(["without attention", "with attention", "all equal"])
+    expect(switch).to_have_text(["with attention", "all equal"])
     places = "document.querySelector('[data-attention]').view.keys.map((node) => node.offsetLeft)"
     before = page.evaluate(places)
-    switch.nth(2).click()
+    switch.nth(1).click()
     word, probability, _ = data["equal"][ROUGE][0]
     expect(say(page)).to_contain_text(f"With the same weight for all, out comes {word} ({percent(probability)})")
     assert page.evaluate("told.at(-1).even")
-    switch.nth(0).click()
+    page.get_by_role("button", name="without attention").click()
     expect(say(page)).to_contain_text("“The car is on the way of the house.” red, in front are lost.")
     assert RED in data["vector"]["lost"]
     expect(page.locator(".key.lost")).to_have_text([data["keys"][lost] for lost in data["vector"]["lost"]])
     expect(page.locator(".other:visible").filter(has_text="route")).to_be_visible()
-    switch.nth(1).click()
+    switch.nth(0).click()
     expect(say(page)).to_contain_text("comes rouge")
     assert page.evaluate(places) == before
     assert page.evaluate("told.at(-1).focus") == "attention"
@@ -248,7 +248,7 @@ def test_what_french_words_mean_stands_below_them_unless_it_is_told_as_a_sentenc
     expect(glosses).to_have_text(["The", "car", "red", "is", "in front of", "the", "house"])
     key(page, "red").click()
     expect(glosses.filter(has_text="red")).to_have_count(0)
-    page.get_by_role("group", name="What is handed over").get_by_role("button", name="without attention").click()
+    page.get_by_role("button", name="without attention").click()
     expect(say(page)).to_contain_text("in English: “The car is")
     expect(glosses).to_have_count(0)  # one English text is enough
 
@@ -267,11 +267,11 @@ def test_a_frame_takes_less_than_the_budget(opened):
 
 def test_while_a_guess_is_asked_for_nothing_is_told_and_the_scene_then_goes_to_the_answer(opened, dot):
     page = opened(covered=True)
-    expect(say(page)).to_have_text("Out of this one vector comes a French sentence.")
+    expect(say(page)).to_contain_text("is squeezed into one vector of 384 numbers.")
     assert not page.locator(".words .query:visible").filter(has_text="rouge").count()
     expect(page.get_by_role("group", name="Steps")).to_be_hidden()
     page.evaluate(f"(data) => {VIEW}.adopt(data)", dot[1] | {"covered": False})
-    expect(say(page)).to_contain_text("Out of that mixture comes rouge")
+    expect(say(page)).to_contain_text("comes rouge")
     expect(page.get_by_role("group", name="Steps")).to_be_visible()
 
 
