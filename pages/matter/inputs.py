@@ -1,6 +1,7 @@
 """What one changes on the page and in its experiments: the sentence, and the weights of its words."""
 
-from collections.abc import Iterable
+import html
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -101,16 +102,18 @@ def describe_verdicts(judgement: Judgement, names: Iterable[str]) -> str:
     return f"of “{as_markdown(judgement.text, IN_SENTENCES)}” both say {verdicts}"
 
 
-def draw_networks(
-    judgement: Judgement, called: dict[str, str], below: Iterable[tuple[str, float | None, str]] = ()
-) -> None:
-    """Draw how many sentences each network judges right; `called` names them, `below` stand further bars."""
+def draw_bars(title: str, bars: Sequence[tuple[str, float, str]]) -> None:
+    """Draw shares below each other, each with its name and its colour."""
+    names, shares, colours = zip(*bars, strict=True)
+    st.subheader(title, anchor=False)
+    note_picture(lambda: bar_table(names, {"share": shares}, colours[:1]), f"{title}: {', '.join(names)}")
+    st.html(f'<div role="group" aria-label="{html.escape(title)}">{bar_rows(bars)}</div>')
+
+
+def draw_networks(judgement: Judgement, called: dict[str, str], *below: tuple[str, float, str]) -> None:
+    """Draw how many sentences each network judges right; `called` names them, further bars stand below."""
     # as they are written, so that equal numbers have equal bars
     accuracies, colours = [round(accuracy_of(name), 2) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
-    st.subheader("Right on 925 sentences", anchor=False)
-    alt = f"Right on 925 sentences: {', '.join(called.values())}"
-    note_picture(lambda: bar_table([*called.values()], {"right": accuracies}, colours[:1]), alt)
-    rows = bar_rows([*zip(called.values(), accuracies, colours, strict=True), *below])
-    st.html(f'<div role="group" aria-label="{alt}">{rows}</div>')
+    draw_bars("Right on 925 sentences", [*zip(called.values(), accuracies, colours, strict=True), *below])
     changed = " Your weights are in what they say, not in the bars." if judgement.edits else ""
     note(f"Neither learned from these; their settings were chosen by them.{changed}")

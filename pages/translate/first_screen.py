@@ -6,11 +6,10 @@ from typing import Literal
 import streamlit as st
 
 from attention_core.bounds.harmless import as_markdown
-from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import LOST, TRANSLATE
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import TracedTranslation, read_source
-from attention_core.inference.translation_scene import is_sound, word_glosses, words_lost
+from attention_core.inference.translation_scene import word_glosses, words_lost
 from pages.translate.forcing import (
     WORD,
     change_arc,
@@ -56,11 +55,8 @@ FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(netw
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
 LABELS = network.TRANSLATORS | {"dot": "with attention"}
-SHORT_SENTENCE = 9
-"""Words, marks among them, up to which a sentence is called short."""
 MAX_NAMED = 3  # lost words that are named
 MIN_LETTERS = 4  # from which on a French word is no article
-LONG_CLAUSE = "the black cat is sleeping on the red chair"  # what makes a short sentence longer
 TWO_ANIMALS, CROSSED = TRANSLATE["Two animals"], (1, 1)  # the surprise: its sentence, *chien*'s row and *dog*'s column
 SUBJECTS = {"chien": "the dog", "chat": "the cat", "lit": "the bed"}  # French words that may stand there, and options
 
@@ -139,21 +135,16 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
         for slot in network.FIRST:
             _draw_model(slot, text, models)
     rows = draw_scene(models, text)
-    with st.container(key="desk_translate_models"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
-            if models:
-                WORDS.previous_button(rows, "Previous word")
-                WORDS.next_button(rows, "Next word")
-                WORDS.play_button(rows, "Play the words")
-            with st.popover("Other models"):
-                listed = {*network.LISTED, *MODELS.value.values()}
-                for slot in network.FIRST:
-                    choose_model(slot, {name: label for name, label in LABELS.items() if name in listed}, "visible")
-            st.caption("Trained on 135,806 pairs of short sentences. With attention they lose words, too.")
-        if _is_short_and_sound(text, models):
-            with st.container(horizontal=True, vertical_alignment="center", key="translate_longer"):
-                st.markdown("Nothing is lost: so short a sentence fits into **one vector**.", width="content")
-                st.button("Make it longer", "translate_lengthen", on_click=_lengthen, args=(text,))
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="desk_translate_models"):
+        if models:
+            WORDS.previous_button(rows, "Previous word")
+            WORDS.next_button(rows, "Next word")
+            WORDS.play_button(rows, "Play the words")
+        with st.popover("Other models"):
+            listed = {*network.LISTED, *MODELS.value.values()}
+            for slot in network.FIRST:
+                choose_model(slot, {name: label for name, label in LABELS.items() if name in listed}, "visible")
+        st.caption("Trained on 135,806 pairs of short sentences. With attention they lose words, too.")
     return models
 
 
@@ -165,25 +156,6 @@ def draw_scene(models: Mapping[str, TracedTranslation], text: str) -> Sequence[i
             draw_fragment(_play_on, rows, players=(WORDS,))
         draw_translation_scene(models, stepped_slot(models), text, FOCUS.set)
     return rows
-
-
-def _is_short_and_sound(text: str, models: Mapping[str, TracedTranslation]) -> bool:
-    """Return whether a sentence is short, and both models translate it without losing or adding anything."""
-    is_short = len(english_words(text)) <= SHORT_SENTENCE
-    return is_short and len(models) == 2 and all(is_sound(traced, text) for traced in models.values())
-
-
-def lengthened(text: str) -> str:
-    """Return a sentence with LONG_CLAUSE behind it or, if it is a question, before it."""
-    sentence = text.rstrip(" .!")
-    if sentence.endswith("?"):
-        return f"{LONG_CLAUSE[0].upper()}{LONG_CLAUSE[1:]}, but {sentence[:1].lower()}{sentence[1:]}"
-    return f"{sentence}, and {LONG_CLAUSE}."
-
-
-def _lengthen(text: str) -> None:
-    words.text_field(network.NAME).value = lengthened(text)
-    _on_sentence()
 
 
 def choose_model(

@@ -104,11 +104,10 @@ export class SceneDrawing {
     [...weights.keys()].sort((a, b) => weights[b] - weights[a]).forEach((index, rank) => { this.ranks[index] = rank; });
     if (progress.open < 1) this.drawContrast();
     if (progress.open > 0) {
-      const { y, h } = layout.strips[0];
       if (!layout.isNarrow) this.drawScale();
       for (let index = 0; index < layout.n; index++) this.drawRibbon(index);
       this.drawBox();
-      if (!layout.isNarrow) this.writeLines([progress.box > 0.5 ? "values" : "keys", ...state.legend], y + h / 2, progress.open);
+      if (!layout.isNarrow) this.writeLines([progress.box > 0.5 ? "values" : "keys", ...state.legend], middleOf(layout.strips[0]).y, progress.open);
     }
     if (progress.open <= 0) return;
     for (let index = 0; index < layout.n; index++) this.drawKey(index);

@@ -1,4 +1,6 @@
-"""Would equal weights do as well? The network beside one trained with every weight equal, whose words are read alone."""
+"""Would equal weights do as well? The network beside one trained with equal weights, whose words are read alone."""
+
+from itertools import repeat
 
 import streamlit as st
 
@@ -9,7 +11,6 @@ from pages.matter import inputs
 from pages.matter.inputs import ATTENTION, AVERAGE, Judgement
 from ui.computed import by_model, card_or_empty
 from ui.labels import note
-from ui.layout import bar_rows
 
 CALLED = {ATTENTION: "attention", AVERAGE: "equal weights"}
 draw_input = inputs.draw_input
@@ -34,13 +35,12 @@ def answer(judgement: Judgement) -> str:
 
 def draw(judgement: Judgement) -> None:
     """Draw both networks, and what the vectors of single words say."""
-    accuracy = card_or_empty(AVERAGE).get("accuracy_of_one_state")
+    accuracy = card_or_empty(AVERAGE).get("accuracy_of_one_state", 0)
     left, right = st.columns(2, gap="large")
     with left:
-        inputs.draw_networks(judgement, CALLED, [("one word's vector", accuracy, GREY)])
+        inputs.draw_networks(judgement, CALLED, ("one word's vector", accuracy, GREY))
     if judgement.is_read:
         with right:
-            st.subheader("Each word's vector alone: positive", anchor=False)
-            words = zip(judgement.sentence.labels, _states(judgement), strict=True)
-            st.html(bar_rows((word, state, ROLE_COLOURS[Role.VALUE]) for word, state in words))
+            bars = zip(judgement.sentence.labels, _states(judgement), repeat(ROLE_COLOURS[Role.VALUE]), strict=False)
+            inputs.draw_bars("Each word's vector alone: positive", [*bars])
             note("In the network of equal weights.")

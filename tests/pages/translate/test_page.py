@@ -9,7 +9,6 @@ import streamlit as st
 from attention_core.attention.wording import percent
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, LOST, OPENING, READ_BACK, REFERENCES, REMEMBERED, TRANSLATE
-from attention_core.inference.glosses import english_lost
 from attention_core.inference.grammar import OPPOSITE, committed_grammar, gendered_words
 from attention_core.inference.translation import french_prefix
 from attention_core.weights import read_card
@@ -535,16 +534,3 @@ def test_the_trained_network_is_named(page):
     for n_words in (10, 11):  # the sentence has ten, with its full stop
         page.slider(key="translate_n").set_value(n_words).run()
         assert ("it begins again" in text_of(page)) == (n_words > 10)
-
-
-@pytest.mark.parametrize("sentence", ["I love you.", "I am a student.", "Where is my book?", "She sings!"])
-def test_a_short_sentence_of_ones_own_fits_one_vector_and_is_made_longer(page, sentence):
-    write(page, sentence)
-    assert "so short a sentence fits into **one vector**" in text_of(page)
-    press(page, "translate_lengthen")
-    longer = page.text_input(key="translate_text").value
-    assert sentence.rstrip("?.!").lower() in longer.lower()
-    assert "translate_lengthen" not in {button.key for button in page.button}
-    lost = {name: english_lost(models.translation(name, longer).words, longer) for name in ("none", "dot")}
-    assert "cat" not in lost["dot"]
-    assert len(lost["none"]) > len(lost["dot"])
