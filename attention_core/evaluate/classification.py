@@ -146,11 +146,11 @@ def figures(model: nn.Module, reviews: Sequence[Review]) -> dict[str, Any]:
         except ValueError:
             raise DataError(f"sentence {number} has no word to read: {review.sentence[:60]!r}") from None
     truth = torch.tensor([review.positive for review in reviews])
-    right = (judge_all(model, [one.pieces for one in sentences]) >= 0.5) == truth
+    right = (judge_all(model, [sentence.pieces for sentence in sentences]) >= 0.5) == truth
     by_state = {}
     if isinstance(model, SentenceClassifier):
         rights = zip(sentences, truth, strict=True)
-        shares = [((judge_states(model, one) >= 0.5) == positive).float().mean() for one, positive in rights]
+        shares = [((judge_states(model, text) >= 0.5) == positive).float().mean() for text, positive in rights]
         by_state = {"accuracy_of_one_state": round(torch.stack(shares).mean().item(), 5)}
     return by_state | {
         "n": len(reviews),

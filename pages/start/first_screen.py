@@ -111,8 +111,7 @@ def _warn_of_other_language(text: str) -> None:
     from attention_core.inference.translation import read_source
 
     source = read_source(text)
-    unknown = [word for word, is_known in zip(source.words, source.in_vocabulary, strict=True) if not is_known]
-    if 2 * len(unknown) > len(source.words):
+    if 2 * sum(source.in_vocabulary) < len(source.words):
         st.info("Both networks were trained on English alone: most of these words are not in their vocabulary.")
 
 

@@ -24,8 +24,8 @@ STORY = (
 
 def draw_story() -> None:
     """Draw the steps, whose pictures stand left and right in turn."""
-    others = {entry.name for entry in PAGES[1:]}.difference(*STORY)
-    for number, names in enumerate((*STORY[:-1], (*STORY[-1], *sorted(others))), 1):
+    unlisted = {entry.name for entry in PAGES[1:]}.difference(*STORY)
+    for number, names in enumerate((*STORY[:-1], (*STORY[-1], *sorted(unlisted))), 1):
         with st.container(key=f"start_step_{number}"):
             is_left = number % 2 == 1
             columns = st.columns([1.25, 1] if is_left else [1, 1.25], gap="large", vertical_alignment="center")
