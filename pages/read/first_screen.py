@@ -18,19 +18,20 @@ from pages.read.numbers import WALK
 from pages.read.pad import MODEL, NAME, PAD, number_pad
 from ui.canvas import PAPER
 from ui.chart import note_picture, picture_address
+from ui.component import component
 from ui.layout import grey_out
 from ui.scene import draw_picture_scene
 from ui.state import Field
 from ui.try_this import TryThis, is_guessing
 
-COLUMNS = [1.9, 1]
-"""A map over the drawing, beside what is said of it."""
 IS_EVEN = Field(NAME, "even", False, address="even")
 """Whether the scene shows what comes of equal weights."""
 LOOK = Field(NAME, "scene_look", ((0, ""), 0))
 """The look at which the scene rests, from 0, and before it the reading in which it was chosen; in others the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
-NOTE = "A blurred picture mixes what all regions see."
+NOTE = "Blue: its state, named by what is read. Orange: what it takes. Pink: half of each look’s weight, at most"
+PAPER_NOTE = "in a region; paper is pink, too: it sees what is around it."
+_scene = component("reading_scene", folder="pages/read")
 
 
 def draw_read_number() -> ChangedReading:
@@ -53,29 +54,26 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
     note_picture(partial(overlay_strip, canvas, weights, labels), "Every look")
     start = changed.drawing.reading.states[changed.after]
     uniform = read_again(MODEL, changed.drawing.picture, start=start, edits=(Uniform(),))
-    before = changed.drawing.labels[: changed.after][-1:]
-    states = [] if before else [("start", "nothing is seen yet, so a learned **start state**")]
-    states += [
-        (f"state after {label}", f"what the network has seen so far, its **state after “{label}”**,")
-        for label in [*before, *labels[:-1]]
-    ]
+    already = changed.drawing.labels[: changed.after]
+    states = ["".join([*already, *labels[:look]]) for look in range(n_looks)]
     data = picture_scene_data(
         [trace] * n_looks,
         picture_address(image_png(canvas)),
-        [[(state, 0)] for state, _ in states],
+        [[(state or "nothing", 0)] for state in states],
         [_number_read(reading)],
         [_number_read(uniform)],
         queries=range(n_looks),
     )
-    for look, row, (_, state) in zip(data["looks"], reading.probabilities.tolist(), states, strict=True):
+    for look, row, state in zip(data["looks"], reading.probabilities.tolist(), states, strict=True):
         best = np.argsort(row)[::-1][:N_ANSWERS].tolist()
         look |= {"answer": [(CLASSES[index], row[index], "") for index in best]}
-        look["asks"] = f"{state} asks **every region**."
-    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True, "note": NOTE}
+        look["asks"] = f"the **state**, {f'with {state} read' if state else 'a learned one'}, asks **every region**."
+    note = f"{NOTE} {percent(float(weights.max()))} {PAPER_NOTE}"
+    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True, "note": note}
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]
-        data["changed"] = f"{before[0]} already read" if before else "as changed"
+        data["changed"] = f"{already[-1]} already read" if already else "as changed"
     present, (chosen, look) = (changed.after, data["picture"]), LOOK.value
     data |= {"covered": is_guessing(NAME), "query": look if chosen == present else n_looks - 1}
 
@@ -89,7 +87,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
             AFTER.reset()
             EDITS.reset()
 
-    draw_picture_scene(NAME, data, on_look, on_even)
+    draw_picture_scene(NAME, data, on_look, on_even, scene=_scene)
 
 
 def _number_read(reading: DigitReading) -> tuple[str, float, str]:

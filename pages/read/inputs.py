@@ -16,9 +16,7 @@ from ui.lecture.mode import LECTURE
 from ui.player import export_bar
 from ui.take_along import take_along
 
-MAP_WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
-
-
+MAP_WIDTH, HALL_WIDTH = 576, 1240  # screen pixels of a drawing under a map: as wide as the pad, or as a hall's screen
 FADED_INK = 0.45  # of its darkness, under a map: pink is seen on it
 
 
@@ -54,10 +52,10 @@ def maps_of(reading: DigitReading) -> np.ndarray:
     return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.picture_grid)
 
 
-def draw_present_map(present: PresentLook, key: str, hint: str = "", size: int = MAP_WIDTH, **choice: Any) -> None:
-    """Draw where the present look goes, over the drawing, in the colours of all looks; in a lecture of it alone."""
-    maps, alt = maps_of(present.drawing.reading), f"The chosen look: where it goes, over the drawing{hint}"
-    canvas, high = present.drawing.canvas, None if LECTURE.value else float(maps.max())
+def draw_present_map(present: PresentLook, key: str, **choice: Any) -> None:
+    """Draw where the present look goes, over the drawing, in the colours of all looks."""
+    maps, alt = maps_of(present.drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
+    canvas, high, size = present.drawing.canvas, float(maps.max()), HALL_WIDTH if LECTURE.value else MAP_WIDTH
     paper = np.median(canvas, (0, 1))
     faded = (paper + FADED_INK * (canvas - paper)).astype(np.uint8)
-    draw_map(maps[present.look], faded, key, alt, size=size, high=high, **choice)
+    draw_map(maps[present.look], faded, key, alt, size=size, high=high, smooth=False, **choice)

@@ -1,8 +1,8 @@
 // A scene over a picture: a question asks every region, which gets a score, then a weight, and hands over as much of its
 // numbers as that; a piece of the picture stands for them. Looks follow one another, and each may say something. `mixes`: what
-// was handed over becomes one mean piece; `near` is a piece's side, in regions. Where each look says something, what they took
-// stands in a row. `ink` says which regions are ink. `tell` hears of { row }, { row, cut } and { even }.
-import { arrowOf, asPercent, bold, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
+// was handed over becomes one mean piece; `near` is a piece's side, in regions. `ink` says which regions are ink. `tell` hears
+// of { row }, { row, cut } and { even }.
+import { arrowOf, asPercent, cellBeside, clamp, create, inLine, isNew, make, minus, pixelOf, placeOn, pointedIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { ScenePlayer } from "./scene_player.js";
 import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
@@ -44,18 +44,16 @@ export class PictureScene extends ScenePlayer {
     this.note.textContent = data.note ?? "";
     this.looks.replaceChildren();
     this.slider.hidden = data.looks.length > 1;
-    this.lookButtons = data.looks.length < 2 && !this.isRow ? [] : data.looks.map(({ label }) => make(this.looks, "button", "", label));
-    if (this.isRow) this.lookButtons.forEach((node) => node.replaceChildren(bold("·"), "\u00a0"));
+    this.lookButtons = this.makeButtons();
     inLine(this.lookButtons, () => {}, (row) => this.choose(row));
     this.layOut();
     this.takeRow();
     const isRevealed = this.cover(data.covered), plays = isRevealed || (isFirst && data.plays && !this.hasPlayed(data.looks));
     if (data.covered || (plays && !wantsLessMotion())) {
       this.stop();
-      const stands = data.covered && this.isRow;  // what was read is what the question is about
-      [this.row, this.nSaid] = stands ? [this.lastRow, data.looks.length] : [0, 0];
+      this.row = this.nSaid = 0;
       this.takeRow();
-      if (data.covered) this.show(stands ? this.timeline.end : 0);
+      if (data.covered) this.show(0);
       else this.playOnArrival();
     } else {
       if (isOther || isRevealed) this.row = this.lastRow;
@@ -67,15 +65,14 @@ export class PictureScene extends ScenePlayer {
     }
   }
 
+  makeButtons() { return this.data.looks.length < 2 ? [] : this.data.looks.map(({ label }) => make(this.looks, "button", "", label)); }
+
   showImage() {
     this.mixtures = {};
     this.draw();
   }
 
-  // Whether each look says something, and the look after which nothing comes.
-  get isRow() { return this.data.looks.some(({ answer }) => answer); }
-
-  get lastRow() { return this.isEven && this.isRow ? 0 : this.data.looks.length - 1; }
+  get lastRow() { return this.data.looks.length - 1; }
 
   // Steps, tiles and words of the present look.
   takeRow() {
@@ -163,49 +160,32 @@ export class PictureScene extends ScenePlayer {
   }
 
   layOut() {
-    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { isRow, lookButtons, data: { grid: [rows, columns], looks } } = this;
-    const isStacked = isNarrow || isRow, scale = isNarrow ? 1 : clamp(width / 760, 0.8, isRow ? 1.4 : 1.7), n = looks.length, between = isNarrow ? 5 : (isRow ? 8 : 18) * scale;
-    const side = isRow ? Math.min(width - 4, 1600 * scale) : isStacked ? Math.min(this.narrowShare * width - 4, 940 * scale) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, wide = Math.min(100 * scale, (side - between * (n - 1)) / n - 2);
-    const { gap, left } = isRow ? this.placeRow(side, wide, between) : { gap: between, left: isStacked ? 3 : side + 34 * scale };
-    const box = { x: left, w: isRow ? wide : isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
-    const y = isRow ? high + 46 * scale : isStacked ? high + 26 * scale : 22 * scale;
-    this.layout = { width, isNarrow, isRow, isStacked, scale, least, tones: tonesOn(ink, ground), side, high, box, gap, left, question: { x: left, y }, room: width - (isStacked ? 6 : left), height: high + 4 };
+    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { lookButtons, data: { grid: [rows, columns] } } = this;
+    const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
+    const side = isNarrow ? Math.min(this.narrowShare * width - 4, 940) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, left = isNarrow ? 3 : side + 34 * scale;
+    const box = { x: left, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
+    this.layout = { width, isNarrow, scale, least, tones: tonesOn(ink, ground), side, high, box, question: { x: left, y: isNarrow ? high + 26 : 22 * scale }, room: width - (isNarrow ? 6 : left), height: high + 4 };
     this.pen = this.canvas.getContext("2d");
     this.asked = this.layQuestion();
     const below = this.asked.bottom + 8;
-    box.y = below + (lookButtons.length > 0 && !isRow ? 52 * scale : isRow ? 0 : 8);
-    this.looks.classList.toggle("row", isRow);
+    box.y = below + (lookButtons.length > 0 ? 52 * scale : 8);
     this.looks.hidden = false;  // to be measured
-    this.looks.style = `left:${left}px;top:${isRow ? box.y + box.w + 6 : below}px;${isRow ? `gap:${gap}px` : ""}`;
-    for (const node of lookButtons) node.style.width = isRow ? `${box.w}px` : "";
-    if (isStacked) this.layout.height = box.y + box.w + (isRow ? this.looks.offsetHeight + 10 : 12);
+    this.looks.style = `left:${left}px;top:${below}px`;
+    if (isNarrow) this.layout.height = box.y + box.w + 12;
     else box.w = Math.min(box.w, side - box.y - 4);
+    this.placeAll();
+  }
+
+  // What lies over the canvas.
+  placeAll() {
+    const { layout: { side, high, box } } = this;
     this.sizeStage(this.layout);
     this.mix.style = `left:${box.x}px;top:${box.y}px;width:${box.w}px;height:${box.w}px`;
     this.picture.style = `left:0;top:0;width:${side}px;height:${high}px`;
     this.placeBox();
   }
 
-  // In a row the box of the present look, and above it who asks.
-  placeBox() {
-    this.layout.box.x = this.boxLeft(this.row);
-    this.layout.question.x = this.layout.box.x;
-    this.asked = this.layQuestion();
-  }
-
-  // Boxes as far apart as the places where the looks went, and below them, as far as the picture reaches.
-  placeRow(side, wide, gap) {
-    const { data: { grid: [, columns], looks } } = this, n = looks.length, middle = (n - 1) / 2;
-    const places = looks.map(({ weights }) => (((weights.indexOf(Math.max(...weights)) % columns) + 0.5) * side) / columns), mean = places.reduce((sum, place) => sum + place, 0) / n;
-    const slope = n > 1 ? places.reduce((sum, place, at) => sum + (at - middle) * place, 0) / ((n * (n * n - 1)) / 12) : 0;
-    const step = Math.max(wide + gap, Math.min(slope, (side - 6 - wide) / Math.max(1, n - 1))), long = step * (n - 1) + wide;
-    return { gap: step - wide, left: clamp(mean - long / 2, 3, Math.max(3, side - long - 3)) };
-  }
-
-  boxLeft(row) {
-    const { isRow, left, box, gap } = this.layout;
-    return isRow ? left + row * (box.w + gap) : left;
-  }
+  placeBox() { this.asked = this.layQuestion(); }
 
   cellAt({ clientX, clientY }) {
     const [rows, columns] = this.data.grid, [x, y] = this.pointOf({ clientX, clientY }), { side, high } = this.layout;
@@ -235,14 +215,13 @@ export class PictureScene extends ScenePlayer {
     if (this.image.complete && this.image.naturalWidth) pen.drawImage(this.image, 0, 0, side, high);
     this.drawCells(progress, scores, this.weightsInPicture(progress, weights));
     if (progress.say > 0 && !this.isEven && this.row === this.lastRow) this.joinLooks(progress.say);
-    if (progress.say > 0 && !layout.isRow && !this.isEven && this.row === this.lastRow) this.numberLooks(progress.say);
-    if (layout.isRow && !this.isEven) this.drawRow();
+    if (progress.say > 0 && !this.isEven && this.row === this.lastRow) this.numberLooks(progress.say);
     for (const [name, x, y] of data.names ?? []) this.nameColour(name, x * side, y * high);
     this.drawQuestion();
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
     if (progress.take > 0) this.drawTiles(progress, weights);
-    if (progress.say > 0 && (!layout.isRow || this.isEven)) this.drawAnswer(progress);
+    if (progress.say > 0) this.drawAnswer(progress);
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
     this.write(progress, scores, weights);
   }
@@ -256,23 +235,25 @@ export class PictureScene extends ScenePlayer {
 
   // From where each look went most to where the next one went, which it has led there.
   joinLooks(alpha) {
-    const { pen, data: { looks, grid: [rows, columns] }, layout: { tones, scale } } = this, tip = 9 * scale;
+    const { pen, data: { looks, grid: [rows, columns] }, layout: { tones, scale } } = this;
     const spots = looks.map(({ weights }) => weights.indexOf(Math.max(...weights))).filter((index) => index < rows * columns).map((index) => this.cellOf(index)).map(({ x, y, w, h }) => [x + w / 2, y + h / 2]);
     Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 * scale, globalAlpha: alpha });
-    spots.slice(1).forEach(([x, y], at) => {
-      const [left, top] = spots[at], long = Math.hypot(x - left, y - top);
-      if (long < 3 * tip) return;
-      const bend = [(left + x) / 2 + BOW * (y - top), (top + y) / 2 - BOW * Math.abs(x - left)], angle = Math.atan2(y - bend[1], x - bend[0]), end = [x - tip * Math.cos(angle), y - tip * Math.sin(angle)];
-      pen.beginPath();
-      pen.moveTo(left, top);
-      pen.quadraticCurveTo(...bend, ...end);
-      pen.stroke();
-      pen.beginPath();
-      pen.moveTo(x, y);
-      for (const side of [-2.6, 2.6]) pen.lineTo(x + 1.6 * tip * Math.cos(angle + side), y + 1.6 * tip * Math.sin(angle + side));
-      pen.fill();
-    });
+    spots.slice(1).forEach((to, at) => this.drawArrow(spots[at], to, 9 * scale, BOW));
     pen.globalAlpha = 1;
+  }
+
+  // An arrow between two points that are far enough apart, the more bent the larger `bow` is.
+  drawArrow([left, top], [x, y], tip, bow = 0) {
+    const { pen } = this, bend = [(left + x) / 2 + bow * (y - top), (top + y) / 2 - bow * Math.abs(x - left)], angle = Math.atan2(y - bend[1], x - bend[0]);
+    if (Math.hypot(x - left, y - top) < 3 * tip) return;
+    pen.beginPath();
+    pen.moveTo(left, top);
+    pen.quadraticCurveTo(...bend, x - tip * Math.cos(angle), y - tip * Math.sin(angle));
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(x, y);
+    for (const side of [-2.6, 2.6]) pen.lineTo(x + 1.6 * tip * Math.cos(angle + side), y + 1.6 * tip * Math.sin(angle + side));
+    pen.fill();
   }
 
   // Which look went where most, where several lead to one answer: above what is drawn there or, without room, below it.
@@ -302,15 +283,10 @@ export class PictureScene extends ScenePlayer {
   }
 
   write(progress, scores, weights) {
-    const { data, over, layout } = this, caption = this.captionOf(progress, scores, weights);
+    const { data, over } = this, caption = this.captionOf(progress, scores, weights);
     this.writeTime(caption);
     if (progress.say > 0.5) this.nSaid = Math.max(this.nSaid, this.row + 1);
-    this.lookButtons.forEach((node, row) => {
-      const { label, answer } = data.looks[row], [said, share] = (row < this.nSaid && answer?.[0]) || ["·"];
-      set(node, { "aria-pressed": row === this.row, ...(answer && { "aria-label": `${label}: ${said} ${share ? asPercent(share) : ""}` }) });
-      if (answer && node.firstChild?.textContent !== said) node.replaceChildren(bold(said), " ", share ? asPercent(share) : "\u00a0");
-    });
-    this.looks.hidden = layout.isRow && this.isEven;
+    this.lookButtons.forEach((node, row) => set(node, { "aria-pressed": row === this.row }));
     this.choices.forEach((node) => set(node, { "aria-pressed": node.isEven === this.isEven && (node.isEven || !this.data.learned) }));
     Object.assign(this.changed, { textContent: data.changed ?? "as changed", hidden: !data.learned || this.isEven });
     this.switch.hidden = !data.even;
@@ -341,11 +317,6 @@ export class PictureScene extends ScenePlayer {
       return nothing > 0.5 ? `${which}${asPercent(nothing)} of it looks at **nothing** in the picture.` : `Each ${key} hands over its numbers, ${data.mixes ? "**as much of them as its weight**; what comes out is their **mixture**" : "for which its piece stands: **area is weight**"}.${nothing > 0.1 ? ` ${asPercent(nothing)} of it goes to nothing in the picture.` : ""}`;
     }
     const [text, share] = this.answers[0], other = (this.isEven ? (data.learned ?? data.answer) : data.even)?.[0][0];
-    if (data.looks[row].answer && !this.isEven) {
-      const whole = data.answer[0][0], evenly = data.learned ? `; before: **${data.learned[0][0]}**` : other && other !== whole ? `; with every weight equal it reads **${other}**${other.length < whole.length ? " and stops" : ""}` : "";
-      if (n > 1 && row === n - 1) return `It has read **${whole}** in ${n} looks (pink, on bare paper too, which sees what is around it)${evenly}.`;
-      return `${which}out of that mixture comes **“${text}”** (${asPercent(share)}).${n === 1 ? ` It has read **${whole}**${evenly}.` : ""}`;
-    }
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
@@ -387,7 +358,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   // How much of the picture is hidden where no weight is.
-  get veil() { return this.isRow ? 0.55 : 0.3; }
+  get veil() { return 0.3; }
 
   lightCell(_, { x, y, w, h }, share) {
     const { pen, layout: { tones } } = this;
@@ -398,11 +369,10 @@ export class PictureScene extends ScenePlayer {
 
   // Where the words of the question stand: in as many lines as they need, in letters that leave room for two.
   layQuestion() {
-    const { layout, data } = this, { words } = data.looks[this.row], { scale, room, least, isRow, width } = layout;
+    const { layout, data } = this, { words } = data.looks[this.row], { scale, room, least } = layout;
     const wide = (size) => words.map(([text]) => this.text(text, 0, 0, size, { weight: 650, alpha: 0 }));
     const all = wide(100).reduce((sum, one) => sum + one + 32, 0) / 100, size = Math.max(Math.min(22 * scale, (1.7 * room) / all), least, 15);
     let { x, y } = layout.question;
-    if (isRow) x = Math.max(0, Math.min(x, width - all * size));
     const left = x;
     const places = wide(size).map((length) => {
       if (x > left && x + length > left + room) { x = left; y += 1.35 * size; }
@@ -421,14 +391,14 @@ export class PictureScene extends ScenePlayer {
       pen.globalAlpha = 0.4 * (weight / largest);
       pen.fillStyle = this.layout.tones.weights;
       pen.fillRect(x - 3, y - size * 0.85, w + 6, size * 1.15);
-      this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400, hides: this.layout.isRow });
+      this.text(text, x, y, size, { weight: weight > largest / 2 ? 650 : 400 });
     });
   }
 
   // Where the lines to the regions begin.
   originOfQuestion() {
-    const { question: { x, y }, isStacked, isRow, side, box } = this.layout, { size } = this.asked;
-    return isRow ? [box.x + box.w / 2, y - size] : isStacked ? [side / 2, y - 20] : [x - 6, y - 6];
+    const { question: { x, y }, isNarrow, side } = this.layout;
+    return isNarrow ? [side / 2, y - 20] : [x - 6, y - 6];
   }
 
   drawAsking({ ask, score }) {
@@ -452,74 +422,33 @@ export class PictureScene extends ScenePlayer {
     pen.globalAlpha = 1;
   }
 
-  // Two regions say what softmax does: the best, and one that is some points below. In a row their numbers stand below them.
+  // Two regions say what softmax does: the best, and one that is some points below.
   drawSamples({ score, call, take }, scores, weights) {
-    const { pen, layout } = this, { tones, isRow, isNarrow, scale, box } = layout, alpha = clamp(2 * score - 1, 0, 1) * (1 - clamp(20 * take, 0, 1));
-    const size = Math.max(isRow ? 17 * scale : isNarrow ? 18 : 26 * scale, layout.least), side = isNarrow ? 44 : 72 * scale, [, columns] = this.data.grid;
-    if (this.best >= this.data.grid[0] * columns) return;
+    const { layout: { isNarrow, scale, box } } = this, side = isNarrow ? 44 : 72 * scale, alpha = clamp(2 * score - 1, 0, 1) * (1 - clamp(20 * take, 0, 1));
+    if (this.best >= this.data.grid[0] * this.data.grid[1]) return;
     const samples = [this.best, this.sample].filter((index) => index !== null).sort((a, b) => a - b);
-    samples.forEach((index, place) => {
-      const cell = this.cellOf(index), [x, y] = [box.x, box.y + place * (side + 22 * scale)];
-      const texts = [`score ${minus(scores[index].toFixed(1))}`, ` → ${finePercent(weights[index])}`], style = { weight: 650, hides: isRow };
-      const long = texts.reduce((sum, text) => sum + this.text(text, 0, 0, size, { ...style, alpha: 0 }), 0);
-      pen.globalAlpha = alpha;
-      Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
-      pen.globalAlpha = 0.5 * alpha;
-      pen.beginPath();
-      pen.moveTo(cell.x + (isRow ? cell.w / 2 : cell.w), cell.y + (isRow ? cell.h : cell.h / 2));
-      if (isRow) pen.lineTo(cell.x + cell.w / 2, layout.high + 5);
-      else if (!isNarrow) pen.lineTo(x, y + side / 2);
-      pen.stroke();
-      if (!isRow) {
-        this.drawPiece(index, { x, y, w: side, h: side }, this.near, alpha);
-        pen.globalAlpha = 0.6 * alpha;
-        Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(x, y, side, side);
-      }
-      const left = isRow ? Math.min(cell.x, layout.width - long) : x + side + 14, at = isRow ? layout.high + (1 + (isNarrow ? place : 0)) * size : y + side / 2 + size / 3;
-      const wide = this.text(texts[0], left, at, size, { ...style, alpha, colour: tones.scores });
-      this.text(texts[1], left + wide, at, size, { ...style, alpha: alpha * call, colour: tones.weights });
-    });
+    samples.forEach((index, place) => this.drawSample(index, { x: box.x, y: box.y + place * (side + 22 * scale), w: side, h: side }, { alpha, call, place }, scores, weights));
   }
 
-  // What looks have taken that have said something, each below where it looked most.
-  drawRow() {
-    const { pen, layout: { box, tones, scale, question }, asked: { size, places: [{ x, y }] }, data } = this;
-    this.drawState(Math.min(x, question.x) - 6, y - size / 3, 0.7 * size);
-    data.looks.slice(0, this.nSaid).forEach(({ weights }, row) => {
-      const isPresent = row === this.row, at = { ...box, x: this.boxLeft(row) }, region = this.cellOf(weights.indexOf(Math.max(...weights))), to = [region.x + region.w / 2, region.y + region.h / 2];
-      Object.assign(pen, { globalAlpha: isPresent ? 1 : 0.55, strokeStyle: tones.context, fillStyle: tones.context, lineWidth: isPresent ? 3 : 1.5 });
-      pen.beginPath();
-      pen.moveTo(at.x + at.w / 2, isPresent ? y - size : at.y);
-      pen.lineTo(...to);
-      pen.stroke();
-      pen.beginPath();
-      pen.arc(...to, (isPresent ? 6 : 4) * scale, 0, 7);
-      pen.fill();
-      pen.globalAlpha = 1;
-      if (isPresent) return;
-      pen.drawImage(this.mixtureOf(row), at.x, at.y, at.w, at.w);
-      pen.strokeRect(at.x, at.y, at.w, at.w);
-    });
-  }
-
-  // What earlier looks have taken flows into the state that asks now.
-  drawState(end, y, below) {
-    const { pen, row, layout: { box, tones } } = this;
-    if (!row) return;
-    Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 });
+  drawSample(index, at, { alpha, call }, scores, weights) {
+    const { pen, layout: { tones, isNarrow, scale, least } } = this, cell = this.cellOf(index), size = Math.max(isNarrow ? 18 : 26 * scale, least);
+    pen.globalAlpha = alpha;
+    Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 2 }).strokeRect(cell.x, cell.y, cell.w, cell.h);
+    pen.globalAlpha = 0.5 * alpha;
     pen.beginPath();
-    for (let at = 0; at < row; at++) {
-      const from = this.boxLeft(at) + box.w / 2;
-      pen.moveTo(from, box.y);
-      pen.lineTo(from, from < end - 8 ? y : y + below);  // straight up into what stands above
-      if (from < end - 8) pen.lineTo(end - 8, y);
-    }
+    pen.moveTo(cell.x + cell.w, cell.y + cell.h / 2);
+    if (!isNarrow) pen.lineTo(at.x, at.y + at.w / 2);
     pen.stroke();
-    pen.beginPath();
-    pen.moveTo(end, y);
-    pen.lineTo(end - 11, y - 6);
-    pen.lineTo(end - 11, y + 6);
-    pen.fill();
+    this.drawPiece(index, at, this.near, alpha);
+    pen.globalAlpha = 0.6 * alpha;
+    Object.assign(pen, { strokeStyle: tones.ink, lineWidth: 1 }).strokeRect(at.x, at.y, at.w, at.h);
+    this.writeSample(index, at.x + at.w + 14, at.y + at.w / 2 + size / 3, size, { alpha, call }, scores, weights);
+  }
+
+  writeSample(index, x, y, size, { alpha, call }, scores, weights, hides = false) {
+    const { tones } = this.layout, style = { weight: 650, hides };
+    const wide = this.text(`score ${minus(scores[index].toFixed(1))}`, x, y, size, { ...style, alpha, colour: tones.scores });
+    return wide + this.text(` → ${finePercent(weights[index])}`, x + wide, y, size, { ...style, alpha: alpha * call, colour: tones.weights });
   }
 
   // A region with what lies around it, which it has seen, too.

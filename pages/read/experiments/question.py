@@ -5,15 +5,19 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.charts.ramps import ROLE_COLOURS
+from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from pages.read.first_screen import COLUMNS
 from pages.read.inputs import PresentLook, draw_look, draw_present_map
 from pages.read.numbers import WALK
-from pages.read.pad import NAME
+from pages.read.pad import MODEL, NAME
+from ui.computed import card_or_empty
 from ui.layout import section
+from ui.lecture.mode import LECTURE
 from ui.state import Field, whole_number
 from ui.words import number_bars
 
+COLUMNS = [1.9, 1]
+"""A map over the drawing, beside what is said of it."""
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 draw_input = draw_look
 
@@ -31,12 +35,13 @@ def draw(present: PresentLook) -> None:
     """Draw the present look, and the chosen region's score at every look."""
     region, trace = _region(present), present.drawing.reading.trace
     row, column = divmod(region, trace.story.key_axis.picture_grid[1])
-    map_column, bars_column = st.columns(COLUMNS, gap="large")
+    map_column, bars_column = (st.container(), st.container()) if LECTURE.value else st.columns(COLUMNS, gap="large")
     with map_column:
-        draw_present_map(present, "read_regions", "; click a region", chosen=region, on_choose=REGION.set)
-        st.caption("Click another spot. It never sees its own answers.")
+        draw_present_map(present, "read_regions", chosen=region, on_choose=REGION.set)
+        if not LECTURE.value:
+            st.caption(f"Click another spot. It never sees its own answers.{_test_figures()}")
     with bars_column:
-        section(f"Row {row + 1}, column {column + 1}: score (and weight)", Role.SCORES)
+        section(f"Row {row + 1}, column {column + 1}: score (and weight) at every look", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         labels = [f"{number}: {label}" for number, label in enumerate(present.drawing.labels, 1)]
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
@@ -44,6 +49,14 @@ def draw(present: PresentLook) -> None:
         number_bars(
             "read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=present.look
         )
+
+
+def _test_figures() -> str:
+    """Say how often it is right, on numbers that it never saw."""
+    if not (shares := card_or_empty(MODEL).get("test_numbers")):
+        return ""
+    five, six = shares["accuracy_1_to_5"], shares["accuracy_by_length"][str(MAX_DIGITS)]
+    return f" It reads {percent(five)} of new numbers of up to five digits right, {percent(six)} of six."
 
 
 def _region(present: PresentLook) -> int:

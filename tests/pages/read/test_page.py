@@ -1,4 +1,4 @@
-"""The reading page without a browser: presets, typed and drawn numbers, bad input, the film, steps, experiments."""
+"""The reading page without a browser: presets, typed and drawn numbers, bad input, the looks, steps, experiments."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MAX_DIGITS
 from tests.support.app import (
-    charts,
     covering_strokes,
     data_of,
     draw_strokes,
@@ -57,7 +56,7 @@ def test_arrival_shows_how_a_number_is_read_look_after_look(page):
     assert not page.info
     assert [look["answer"][0][0] for look in data["looks"]] == [*"31415", "end"]
     assert data["answer"][0][1] == pytest.approx(np.prod([look["answer"][0][1] for look in data["looks"]]), rel=1e-4)
-    assert [look["words"][0][0] for look in data["looks"]][:3] == ["start", "state after 3", "state after 1"]
+    assert [look["words"][0][0] for look in data["looks"]] == ["nothing", "3", "31", "314", "3141", "31415"]
     columns = [np.reshape(look["weights"], data["grid"]).sum(0).argmax() for look in data["looks"]]
     assert columns == sorted(columns), "the looks go from left to right"
     for look in data["looks"]:
@@ -65,7 +64,6 @@ def test_arrival_shows_how_a_number_is_read_look_after_look(page):
         assert look["weights"] == pytest.approx(exponentials / exponentials.sum(), abs=1e-4)
     assert data["even"][0][0] != "31415"
     assert "Look 1 of 6" in texts(page)
-    assert [len(charts(open_question(page, slug))) for slug in ("film", "question")] == [1, 1]
 
 
 def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page, monkeypatch):
@@ -118,11 +116,11 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
     assert len(strokes_of(page)) == n - 1
 
 
-def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
-    open_question(page, "film")
+def test_looks_are_walked_through_and_are_fewer_after_a_shorter_number(page):
+    open_question(page, "question")
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of 6" in texts(page)
-    assert any("where a digit was read, not why" in text for text in texts(page))
+    assert any("of new numbers of up to five digits right" in text for text in texts(page))
     set_fields(page, at=3)
     assert "Look 4 of 6" in texts(page)
     set_fields(page, at=5)
@@ -163,7 +161,8 @@ def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
     assert (read(page), scene(page)["covered"], scene(page)["isEven"]) == ("1415", False, False)
     assert "its state alone knows how far it has come" in page.success[0].value
-    assert [look["answer"][0][0] for look in scene(page)["looks"]] == [*"1415", "end"]
+    steps = [(look["words"][0][0], look["answer"][0][0]) for look in scene(page)["looks"]]
+    assert steps[:2] == [("3", "1"), ("31", "4")]
     assert "Look 1 of 5" in text_of(page), "all the numbers are of the same reading"
 
 

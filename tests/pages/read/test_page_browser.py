@@ -1,4 +1,4 @@
-"""The reading page in a real browser: a number drawn by hand is read, the film plays, a phone can be drawn on."""
+"""The reading page in a real browser: a number drawn by hand is read, looks are chosen, a phone can be drawn on."""
 
 import re
 
@@ -9,17 +9,14 @@ from tests.support.on_pad import press_for_new_pad
 from tests.support.on_page import assert_fits, draw, settle
 
 SAY = ".scene .say"
-FILM = ".st-key-read_film .picture"
 FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
 SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
 
 
 def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.locator(".st-key-read_try button").click()
-    evenly = "with every weight equal it reads 1 and stops"
-    paper = "on bare paper too, which sees what is around it"
-    expect(visitor.locator(SAY)).to_have_text(f"It has read 31415 in 6 looks (pink, {paper}); {evenly}.")
-    expect(visitor.get_by_role("group", name="Looks").get_by_text("3", exact=True)).to_be_visible()
+    expect(visitor.locator(SAY)).to_have_text("It began with nothing read, and read 31415. Now it begins with 3.")
+    expect(visitor.get_by_role("group", name="Looks").get_by_text("3", exact=True)).to_be_hidden()
     visitor.get_by_text("Only 1415", exact=True).click()
     expect(visitor.locator(SAY)).to_contain_text("It has read 1415")
     expect(visitor.get_by_text("its state alone knows how far it has come")).to_be_visible()
@@ -27,7 +24,7 @@ def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.get_by_role("group", name="Looks").get_by_role("button").first.click()
     expect(visitor.locator(SAY)).to_contain_text("Look 1 of 5: out of that mixture comes “1”")
     visitor.get_by_role("button", name="asks").click()
-    expect(visitor.locator(SAY)).to_contain_text("its state after “3”, asks every region")
+    expect(visitor.locator(SAY)).to_contain_text("the state, with 3 read, asks every region")
     settle(visitor)
 
 
@@ -90,7 +87,7 @@ def test_a_look_is_chosen_and_every_weight_is_made_equal(visitor):
     expect(say).to_contain_text("Look 2 of 6: out of that mixture comes “1”")
     visitor.wait_for_url(re.compile(r"[?&]at=1"))
     visitor.get_by_role("button", name="asks").click()
-    expect(say).to_contain_text("its state after “3”, asks every region")
+    expect(say).to_contain_text("the state, with 3 read, asks every region")
     visitor.get_by_role("button", name="all equal").click()
     expect(say).to_contain_text("With every weight equal it says “1”")
     expect(say).to_contain_text("as learned, “31415”")
@@ -105,24 +102,6 @@ def test_a_look_that_is_not_told_yet_says_nothing(visitor):
     expect(looks.nth(1)).to_contain_text("1")
     settle(visitor)
     expect(looks.nth(2)).to_have_text("·", use_inner_text=True)
-
-
-def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
-    open_question(visitor, "Where does it look for each digit?")
-    first = visitor.locator(FILM).get_attribute("style")
-    visitor.locator(".st-key-read_at_play button").click()
-    visitor.get_by_text("Look 3 of 6").wait_for()
-    visitor.get_by_text("Look 6 of 6").wait_for()
-    visitor.locator(".st-key-read_at_play button", has_text="Play").wait_for()  # it stopped by itself
-    settle(visitor)
-    visitor.wait_for_url(re.compile(r"[?&]at=5"))
-    expect(visitor.get_by_text("Look 6 says")).to_be_visible()
-    expect(visitor.locator(FILM)).not_to_have_attribute("style", first)
-
-    visitor.get_by_role("heading").first.click()
-    visitor.keyboard.press("ArrowLeft")
-    visitor.get_by_text("Look 5 of 6").wait_for()
-    settle(visitor)
 
 
 def test_click_on_the_map_follows_a_region(visitor):
