@@ -202,15 +202,12 @@ def _draw_buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_on_preset, args=(pad, label))
     if pad.pens:
-        colours = PEN | {"black": INK[pad.paper.value]}
         dots = (
-            f".st-key-{name}_pen button:nth-of-type({number})::before {{ background: {colours[pen]}; }}"
+            f".st-key-{name}_pen button:nth-of-type({number})::before {{ background: {PEN[pen]}; }}"
             for number, pen in enumerate(pad.pens, 1)
         )
         page_style("".join(dots))
-        black = "white" if pad.paper.value == "dark" else "black"
-        labels = {pen: black if pen == "black" else pen for pen in (*pad.pens, ERASER)}
-        single_choice("Pen", pad.pen, labels, label_visibility="collapsed", wrap=True)
+        single_choice("Pen", pad.pen, (*pad.pens, ERASER), label_visibility="collapsed", wrap=True)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
         st.button("Redo", key=f"{name}_redo", on_click=_undo, args=(pad, -1), disabled=not pad.undone.value)

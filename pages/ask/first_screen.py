@@ -22,17 +22,18 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from pages.ask.scene import Answers, draw_question_scene
-from ui.canvas import PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
+from ui.canvas import CUSTOM, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, whole_number
+from ui.style import page_style
 from ui.try_this import TRY_STAGE, TryThis
 
 NAME, SIDE = "ask", 320
-PENS = ("red", "orange", "green", "blue", "purple", "black")
+PENS = ("red", "orange", "green", "blue")
 REMARKS = {
     CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
@@ -48,6 +49,7 @@ GLIMPSE = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The chosen look, from 0; at first the last one that the question needs."""
 SHOWS_NAMES = Field(NAME, "names", False, address="names")
 """Whether colours are named in the drawing: red and green are alike to many."""
+SHOWS_PENS = Field(NAME, "shows_pens", False)
 LAST_READ = Field(NAME, "last_read", FIRST_QUESTION)
 """The last question that could be read; its answer stays while a new one cannot."""
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
@@ -115,6 +117,8 @@ def scene_pad() -> tuple[PadScene, bool]:
     """Draw the pad, its pens and scenes; return the drawing, of an empty pad the last one, and if it is present."""
     pad = draw_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
+    if not SHOWS_PENS.widget(st.toggle, "Draw") and PAD.preset.value != CUSTOM:
+        page_style(":is(.st-key-ask_pen, .st-key-ask_tools) { display: none; }")
     if remark := read_drawing(pad).remark:
         st.info(REMARKS[remark])
     is_empty = remark is CanvasRemark.EMPTY

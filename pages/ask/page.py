@@ -33,8 +33,8 @@ def question_and_answer() -> None:
     if draw_experiment(NAME, players=(WALK,)):
         return
     with st.container(key="ask_first"):
-        question_area, scene_area = st.container(horizontal=True, key="ask_line"), st.container()
-        examples_area = st.container(horizontal=True, gap="xsmall", key="ask_chips")
+        question_area = st.container(horizontal=True, key="ask_line")
+        examples_area, scene_area = st.container(horizontal=True, gap="xsmall", key="ask_chips"), st.container()
         with st.container(horizontal=True, gap="small", key="ask_buttons"):
             drawing, is_drawn = scene_pad()
             SHOWS_NAMES.widget(st.toggle, "Name the colours")

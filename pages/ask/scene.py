@@ -11,10 +11,12 @@ from attention_core.device import to_array
 from attention_core.inference.scenes import likeliest_answers, question_scene_data
 from attention_core.models.scene_question import SceneAnswer
 from ui.chart import note_picture, picture_address
+from ui.component import component
 from ui.scene import draw_picture_scene
 from ui.try_this import is_guessing
 
 NAME = "ask"
+_scene = component("question_scene", folder="pages/ask")
 
 
 class Answers(NamedTuple):
@@ -52,4 +54,4 @@ def draw_question_scene(
         hidden = looks[0].allowed(0, [0])
         data["learned"] = likeliest_answers(answers.learned)
         data["cut"] = [] if hidden is None else (~to_array(hidden[0, :-1])).nonzero()[0].tolist()
-    draw_picture_scene(NAME, data, on_look, on_equal, on_cut)
+    draw_picture_scene(NAME, data, on_look, on_equal, on_cut, scene=_scene)

@@ -201,7 +201,7 @@ class ReadingScene extends DrawnScene {
 
   captionOf(progress, scores, weights) {
     const { data: { looks, answer: [[read]], even: [[evenly]], learned }, row } = this, n = looks.length;
-    if (this.isCovered) return `It began with ${this.named(0)} read, and read **${read}**. Now it begins with ${this.named(Math.min(1, n - 1))}.`;
+    if (this.isCovered) return `It began with ${this.named(0)} read, and read **${read}**. Now it begins with ${this.named(Math.min(1, n - 1))} already read.`;
     const { name } = this.timeline.steps[this.timeline.indexAt(this.time)];
     if (name !== "says" || this.isEven) return super.captionOf(progress, scores, weights);
     const other = learned ? `; before: **${learned[0][0]}**` : evenly === read ? "" : `; with every weight equal it reads **${evenly}**${evenly.length < read.length ? " and stops" : ""}`;

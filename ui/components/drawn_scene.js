@@ -74,8 +74,8 @@ export class DrawnScene extends PictureScene {
 
   showPad(isShown) { this.pad?.style.setProperty("--pad", isShown ? 1 : 0); }
 
-  layOut() {
-    super.layOut();
+  placeAll() {
+    super.placeAll();
     if (!this.pad) return;
     const { side } = this.layout, place = this.pad.offsetParent ?? this.pad.parentNode, [at, from] = [boxOf(this.picture), boxOf(place)];
     const { offsetWidth: width, offsetHeight: height } = this.board;

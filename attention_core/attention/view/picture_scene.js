@@ -8,7 +8,7 @@ import { eased, Timeline } from "./scene_steps.js";
 import { clearedPen, finePercent, mix, shortNumber, tonesOn, writeText } from "./scene_drawing.js";
 import { tilesOf } from "./scene_tiles.js";
 
-const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.08, BOW = 0.3, MAX_ROUNDING = 0.3;
+const NARROW = 560, FULL = 8, CLEARNESS = 0.6, NEAR = 2.2, APART = 4, SAMPLE_GAP = 3, MIXTURE = 96, LATER_PACE = 4, NUMBERED = 0.05, BOW = 0.3, MAX_ROUNDING = 0.3;
 const STEPS = ["asks", "scores", "softmax", "takes"];
 
 export class PictureScene extends ScenePlayer {
@@ -160,7 +160,7 @@ export class PictureScene extends ScenePlayer {
   }
 
   layOut() {
-    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { lookButtons, data: { grid: [rows, columns] } } = this;
+    const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { lookButtons, data, data: { grid: [rows, columns] } } = this;
     const scale = isNarrow ? 1 : clamp(width / 760, 0.8, 1.7);
     const side = isNarrow ? Math.min(this.narrowShare * width - 4, 940) : Math.min(0.4 * width, 440 * scale), high = (side * rows) / columns, left = isNarrow ? 3 : side + 34 * scale;
     const box = { x: left, w: isNarrow ? Math.min(150, 0.42 * width) : Math.min(side, width - left - 165 * scale) };
@@ -168,13 +168,15 @@ export class PictureScene extends ScenePlayer {
     this.pen = this.canvas.getContext("2d");
     this.asked = this.layQuestion();
     const below = this.asked.bottom + 8;
-    box.y = below + (lookButtons.length > 0 ? 52 * scale : 8);
+    box.y = below + (lookButtons.length > 0 ? 38 * scale : 0) + (data.ink ? 8 : 1.2 * this.titleSize + 8);
     this.looks.hidden = false;  // to be measured
     this.looks.style = `left:${left}px;top:${below}px`;
     if (isNarrow) this.layout.height = box.y + box.w + 12;
     else box.w = Math.min(box.w, side - box.y - 4);
     this.placeAll();
   }
+
+  get titleSize() { return Math.max(16 * this.layout.scale, this.layout.least * 0.85); }
 
   // What lies over the canvas.
   placeAll() {
@@ -221,6 +223,7 @@ export class PictureScene extends ScenePlayer {
     if (progress.ask > 0 && progress.score < 1) this.drawAsking(progress);
     if (progress.score > 0.5 && progress.take < 0.05) this.drawSamples(progress, scores, weights);
     if (progress.take > 0) this.drawTiles(progress, weights);
+    if (progress.take > 0 && !data.ink && !data.mixes) this.text("what it takes: area is weight", layout.box.x, layout.box.y - 8, this.titleSize);
     if (progress.say > 0) this.drawAnswer(progress);
     if (this.over !== null && this.over !== undefined) this.drawPointed(progress, scores, weights);
     this.write(progress, scores, weights);
@@ -320,7 +323,8 @@ export class PictureScene extends ScenePlayer {
     if (this.isEven) return `With every weight equal it says **“${text}”** (${asPercent(share)})${other === text ? "" : `; as learned, **“${other}”**`}.`;
     if (data.learned) return `${data.cut?.length ? "Where it may not look at what is crossed out," : "With the weights **as you changed them**"} it says **“${text}”** (${asPercent(share)}); as learned, **“${data.learned[0][0]}”**.`;
     const invite = data.canCross ? " Click a piece to cross it out." : "";
-    return `Out of these pieces (area is weight) comes **“${text}”** (${asPercent(share)})${other && other !== text ? `; with every weight equal it would say **“${other}”**` : ""}.${invite}`;
+    const evenly = !other || other === text ? "" : `; with every weight equal it ${/^no such/.test(other) ? "finds nothing and says" : "would say"} **“${other}”**`;
+    return `Out of these pieces comes **“${text}”** (${asPercent(share)})${evenly}.${invite}`;
   }
 
   inkedShare(weights) { return weights.reduce((sum, weight, index) => sum + weight * this.data.ink[index], 0); }
@@ -502,7 +506,7 @@ export class PictureScene extends ScenePlayer {
       }
       if (at.w > 6 && !this.isEven) Object.assign(pen, { strokeStyle: data.ink ? layout.tones.ground : "rgb(128 128 128 / 0.7)", lineWidth: 1.5 }).strokeRect(at.x, at.y, at.w, at.h);
       const text = `${asPercent(weights[index])}${index < n ? "" : " nothing"}`, size = Math.max(15 * layout.scale, layout.least * 0.8, 14);
-      if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.w > 2.9 * size && at.h > 1.8 * size) this.textOnPlate(text, at.x + 3, at.y + at.h - 3, size, 650);
+      if (share > 0.98 && blend < 0.5 && !data.ink && weights[index] >= NUMBERED && at.h > 1.4 * size && at.w > this.text(text, 0, 0, size, { weight: 650, alpha: 0 }) + 8) this.textOnPlate(text, at.x + 3, at.y + at.h - 3, size, 650);
     });
     if (data.ink && take >= 1) {
       const share = this.inkedShare(weights);
@@ -543,7 +547,7 @@ export class PictureScene extends ScenePlayer {
     const { layout, answers } = this, { box, scale, isNarrow } = layout;
     const room = layout.width - box.x - box.w - 22, longest = this.text(answers[0][0], 0, 0, 1, { weight: 700, alpha: 0 }) + (answers[0][2] ? 0.85 : 0);
     const largest = isNarrow ? 24 : Math.max(56 * scale, Math.min(0.4 * room, 0.45 * box.w));  // a hall has room
-    const size = Math.min(largest, room / longest), others = answers.slice(1, 3).filter(([, share]) => share >= 0.01).map(([text, share]) => `or ${text} (${asPercent(share)})`);
+    const size = Math.min(largest, (0.85 * room) / longest), others = answers.slice(1, 3).filter(([, share]) => share >= 0.01).map(([text, share]) => `or ${text} (${asPercent(share)})`);
     const wanted = Math.max(isNarrow ? 15 : 17 * scale, layout.least * 0.85, size / 5), small = Math.min(wanted, room / Math.max(1, ...others.map((text) => this.text(text, 0, 0, 1, { alpha: 0 }))));
     const x = box.x + box.w + 18, y = box.y + size;
     answers.slice(0, others.length + 1).forEach(([text, share, colour], place) => {
@@ -559,7 +563,7 @@ export class PictureScene extends ScenePlayer {
       }
       const left = x + (!place && colour ? size * 0.85 : 0);
       this.text(place ? others[place - 1] : text, left, top, place ? small : size, { weight: place ? 400 : 700, alpha: say * (place ? 0.8 : 1) });
-      if (!place) this.text(asPercent(share), x, top + 1.5 * small, small, { alpha: say });
+      if (!place) this.text(asPercent(share), left, top + 1.5 * small, small, { alpha: say });
     });
   }
 

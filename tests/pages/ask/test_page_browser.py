@@ -41,14 +41,15 @@ def test_a_new_question_is_answered_and_in_the_address(visitor):
 
 
 def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
-    ink = visitor.evaluate(INK)
-    visitor.locator(".st-key-ask_pen").get_by_role("button", name="black").or_(
-        visitor.locator(".st-key-ask_pen").get_by_text("black")
-    ).first.click()
+    ask(visitor, "how many green digits?")
+    ink, pens = visitor.evaluate(INK), visitor.locator(".st-key-ask_pen")
+    expect(pens).to_be_hidden()
+    visitor.locator(".st-key-ask_shows_pens").get_by_text("Draw").click()
+    pens.get_by_text("green").click()
     settle(visitor)
     assert visitor.evaluate(INK) == ink
     draw(visitor, [(0.2, 0.6), (0.2, 0.9)])  # a one
-    expect(visitor.locator(".scene .say")).to_contain_text("comes “2” (")
+    expect(visitor.locator(".scene .say")).to_contain_text("comes “3” (")
     settle(visitor)
 
 
