@@ -22,7 +22,8 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from pages.ask.scene import Answers, draw_question_scene
-from ui.canvas import CUSTOM, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
+from ui import canvas
+from ui.canvas import PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
@@ -117,7 +118,7 @@ def scene_pad() -> tuple[PadScene, bool]:
     """Draw the pad, its pens and scenes; return the drawing, of an empty pad the last one, and if it is present."""
     pad = draw_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
-    if not SHOWS_PENS.widget(st.toggle, "Draw") and PAD.preset.value != CUSTOM:
+    if not SHOWS_PENS.widget(st.toggle, "Draw") and PAD.preset.value != canvas.CUSTOM:
         page_style(":is(.st-key-ask_pen, .st-key-ask_tools) { display: none; }")
     if remark := read_drawing(pad).remark:
         st.info(REMARKS[remark])
