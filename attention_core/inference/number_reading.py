@@ -90,8 +90,3 @@ def read_drawing(
     reading = model.read(torch.from_numpy(ink.picture))
     after = remarks_after(pieces_of(ink.picture), reading)
     return ReadDrawing(canvas, ink.picture, reading, (*before, *after))
-
-
-def begins_at(before: str, after: str) -> int | None:
-    """Return the digit, from 0, at which a reading begins inside another that ends with it; else None."""
-    return len(before) - len(after) if after and before.endswith(after) else None

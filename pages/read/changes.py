@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from attention_core.attention.edits import DropHead
-from attention_core.inference.number_reading import ReadDrawing, begins_at
+from attention_core.inference.number_reading import ReadDrawing
 from attention_core.models.digit_reader import DigitReader, DigitReading
 from pages.read.pad import MODEL, NAME
 from ui.computed import by_model
@@ -32,18 +32,6 @@ class ChangedReading(NamedTuple):
     @property
     def is_changed(self) -> bool:
         return bool(self.after or self.reading.trace.edits)
-
-    @property
-    def withheld(self) -> list[int]:
-        """The looks whose glimpse is withheld."""
-        return [
-            edit.query for edit in self.reading.trace.edits if isinstance(edit, DropHead) and edit.query is not None
-        ]
-
-    @property
-    def n_left_out(self) -> int:
-        """How many digits at the beginning of the drawing are not read now, but the rest is."""
-        return begins_at(self.drawing.reading.digits, self.reading.digits) or 0
 
     @property
     def present(self) -> ReadDrawing:

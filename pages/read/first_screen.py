@@ -1,6 +1,5 @@
 """The first screen: a number on its pad, and look after look the digits that are read."""
 
-from collections.abc import Collection
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,7 @@ from attention_core.attention.wording import percent
 from attention_core.charts.overlay import image_png, overlay_strip
 from attention_core.device import to_array
 from attention_core.inference.number_reading import ReadDrawing, labels_of
-from attention_core.models.digit_reader import CLASSES, END, DigitReading
+from attention_core.models.digit_reader import CLASSES, DigitReading
 from pages.read.changes import AFTER, EDITS, ChangedReading, read_again, read_changed
 from pages.read.numbers import WALK
 from pages.read.pad import MODEL, NAME, PAD, number_pad
@@ -94,20 +93,6 @@ def _number_read(reading: DigitReading) -> tuple[str, float, str]:
     """Return the number that is read, and the probability of all its digits and the end."""
     digits = (reading.digits or "nothing") + ("" if reading.is_finished else " …")
     return digits, float(reading.probabilities.max(1).values.prod()), ""
-
-
-def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
-    """Return HTML with a card per look: the digit, its probability, whether it was blind; cards left out come first."""
-    items = ['<div class="blind"></div>'] * left_out
-    for look, row in enumerate(reading.probabilities.tolist()):
-        best = int(np.argmax(row))
-        css_class = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
-        items.append(
-            f'<div class="{css_class}"><b>{CLASSES[best]}</b><small>{percent(row[best])}</small>'
-            f'<i style="width:{row[best]:.1%}"></i></div>'
-        )
-    label = f"Reads {reading.digits or 'nothing'}"
-    return f'<div class="reading" role="img" aria-label="{label}">{"".join(items)}</div>'
 
 
 def read_later(drawing: ReadDrawing) -> TryThis:

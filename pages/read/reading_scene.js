@@ -65,6 +65,7 @@ class ReadingScene extends DrawnScene {
     this.looks.style = `left:0;top:0`;
     lookButtons.forEach((node, row) => {
       node.style.width = `${wides[row]}px`;
+      node.hidden = false;  // to be measured, too
       const tall = node.offsetHeight, top = ends[row] ? y + (piece - tall) / 2 : y + piece + 6;
       Object.assign(node.style, { left: `${lefts[row]}px`, top: `${top}px` });
       this.layout.height = Math.max(row ? this.layout.height : 0, top + tall + 4);

@@ -5,7 +5,6 @@ import streamlit as st
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES
 from pages.read.changes import EDITS, ChangedReading, withheld_glimpse
-from pages.read.first_screen import answer_cards
 from pages.read.inputs import draw_number, maps_of
 from pages.read.pad import NAME
 from ui.edits import show_outcome
@@ -32,7 +31,6 @@ def draw(changed: ChangedReading) -> None:
             for look in range(len(learned.probabilities)):
                 key, edit = f"read_withhold_{look}", withheld_glimpse(look)
                 st.button(f"{look + 1}", key=key, on_click=with_rerun(EDITS.toggle), args=(edit,))
-        st.html(answer_cards(reading, changed.withheld, changed.n_left_out))
         if reading.trace.edits:
             before, after = (to_array(each.probabilities) for each in (learned, reading))
             look = max(range(min(len(before), len(after))), key=lambda look: abs(before[look] - after[look]).sum())

@@ -88,10 +88,3 @@ def test_remark_follows_from_pieces_and_digits(reading, n_pieces, digits, finish
 def test_piece_too_wide_for_a_digit_is_taken_for_digits_that_overlap(reading):
     assert read.remarks_after([(30, 44)], read_as(reading, "8")) == [read.NumberRemark.TOUCHING]
     assert read.remarks_after([(4, 44)], read_as(reading, "1")) == []  # a dash
-
-
-def test_reading_that_begins_later_is_known():
-    assert read.begins_at("1809", "1809") == 0
-    assert read.begins_at("1809", "09") == 2
-    assert read.begins_at("1809", "18") is None
-    assert read.begins_at("1809", "") is None
