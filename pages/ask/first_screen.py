@@ -50,7 +50,7 @@ GLIMPSE = Field(NAME, "number", -1, address="look", parse=whole_number)
 """The chosen look, from 0; at first the last one that the question needs."""
 SHOWS_NAMES = Field(NAME, "names", False, address="names")
 """Whether colours are named in the drawing: red and green are alike to many."""
-SHOWS_PENS = Field(NAME, "shows_pens", False)
+SHOWS_PENS = Field(NAME, "shows_pens", False, address="pens")
 LAST_READ = Field(NAME, "last_read", FIRST_QUESTION)
 """The last question that could be read; its answer stays while a new one cannot."""
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
