@@ -21,7 +21,7 @@ COMPONENTS = {
     **dict.fromkeys(
         [*ONE.split(), "moving_step", "layers", "scene", "aligned_scene", "table_scene", "picture_scene"], 1
     ),
-    **dict.fromkeys("pixel_scene photo_scene reading_scene question_scene one_vector sentence".split(), 1),
+    **dict.fromkeys(["pixel_scene", "photo_scene", "reading_scene", "question_scene", "one_vector", "sentence"], 1),
     **dict.fromkeys(("token_view", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights are two."""
