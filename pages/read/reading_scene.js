@@ -5,7 +5,7 @@ import { asPercent, bold, clamp, make, set, shownBy } from "../../attention_core
 import { mix, tonesOn } from "../../attention_core/attention/view/scene_drawing.js";
 import { DrawnScene } from "../../ui/components/drawn_scene.js";
 
-const NARROW = 560, WIDE = 1060, HALF = 0.5, PALE = 0.25, PIECE = 0.098, END = "end";
+const NARROW = 560, WIDE = 1060, HALF = 0.5, PALE = 0.25, PIECE = 0.094, HALL = 1.42, BESIDE = 180, END = "end";
 
 // Weights of which only the largest are left, those that hold half of all.
 const halfOf = (weights) => {
@@ -22,7 +22,6 @@ const halfOf = (weights) => {
 class ReadingScene extends DrawnScene {
   constructor(root) {
     super(root);
-    this.root.insertBefore(this.note, this.frame);
     this.looks.classList.add("chain");
   }
 
@@ -45,13 +44,13 @@ class ReadingScene extends DrawnScene {
 
   layOut() {
     const { width, least, ink, ground } = this.measureFrame(), isNarrow = width < NARROW, { lookButtons, data: { grid: [rows, columns], looks } } = this;
-    const scale = isNarrow ? 1 : clamp(width / WIDE, 0.7, 1.8), side = width - 4, high = (side * rows) / columns, size = Math.max(isNarrow ? 12 : (looks.length > 6 ? 15 : 18) * scale, least), gap = isNarrow ? 4 : 9 * scale;
+    const side = least ? Math.min(width - 4, (HALL * innerHeight) / (this.canvas.currentCSSZoom ?? 1)) : width - 4, scale = isNarrow ? 1 : clamp(side / WIDE, 0.7, 1.8), high = (side * rows) / columns, size = Math.max(isNarrow ? 12 : (looks.length > 6 ? 15 : 18) * scale, least), gap = isNarrow ? 4 : 9 * scale;
     this.pen = this.canvas.getContext("2d");
     this.layout = { width, isNarrow, scale, least, tones: tonesOn(ink, ground), side, high, size };
     const states = looks.map(({ words: [[name]] }) => this.text(name, 0, 0, size, { weight: 650, alpha: 0 }) + size), ends = looks.map((_, row) => this.endsAt(row));
     const between = isNarrow ? looks.map(() => gap) : states.map((wide) => wide + 2 * gap), nPieces = ends.filter((isEnd) => !isEnd).length, wideEnd = isNarrow ? 40 : 4.2 * size;
     const room = side - (isNarrow ? states[0] / 2 : 0) - between.reduce((sum, one) => sum + one, 0) - wideEnd * (looks.length - nPieces);
-    const piece = Math.min(isNarrow ? 56 : PIECE * side, room / Math.max(1, nPieces)), y = high + (isNarrow ? 74 : 58 * scale), middle = isNarrow ? high + 46 : y + piece / 2;
+    const piece = Math.min(isNarrow ? 56 : PIECE * side, room / Math.max(1, nPieces)), y = high + (isNarrow ? 74 : 50 * scale), middle = isNarrow ? high + 46 : y + piece / 2;
     // Each piece below where its look went, as far as there is room.
     const wides = ends.map((isEnd) => (isEnd ? wideEnd : piece)), lefts = looks.map((_, row) => this.spotOf(row)[0] - wides[row] / 2);
     lefts.forEach((left, row) => { lefts[row] = Math.max(left, row ? lefts[row - 1] + wides[row - 1] + between[row] : isNarrow ? states[0] / 2 : between[0] - gap); });
@@ -70,7 +69,15 @@ class ReadingScene extends DrawnScene {
       Object.assign(node.style, { left: `${lefts[row]}px`, top: `${top}px` });
       this.layout.height = Math.max(row ? this.layout.height : 0, top + tall + 4);
     });
+    this.placeNote(width - side - 24);
     this.placeAll();
+  }
+
+  // Above the picture, or beside it where a hall's screen has room.
+  placeNote(room) {
+    if (room < BESIDE) this.root.insertBefore(this.note, this.frame);
+    else this.stage.append(this.note);
+    this.note.style = room < BESIDE ? "" : `position:absolute;left:${this.layout.side + 24}px;top:0;width:${room}px`;
   }
 
   placeBox() {
