@@ -143,11 +143,11 @@ class ReadingScene extends DrawnScene {
     pen.moveTo(middles[0], middle);
     pen.lineTo(middles[last], middle);
     pen.stroke();
-    for (let look = 0; look <= last; look++) {
-      const isPresent = look === row, [arrow, line] = isPresent ? [soften, take] : look < nSaid ? [1, 1] : [0, 0], spot = this.spotOf(look), foot = [lefts[look] + wides[look] / 2, this.endsAt(look) ? box.y + box.w / 4 : box.y];
+    for (let index = 0; index <= last; index++) {
+      const isPresent = index === row, [arrow, line] = isPresent ? [soften, take] : index < nSaid ? [1, 1] : [0, 0], spot = this.spotOf(index), foot = [lefts[index] + wides[index] / 2, this.endsAt(index) ? box.y + box.w / 4 : box.y];
       pen.globalAlpha = isPresent ? 1 : mix(PALE, 1, atRest);
       Object.assign(pen, { strokeStyle: tones.query, fillStyle: tones.query, lineWidth: 2.5 * scale });
-      const start = [middles[look], middle - 0.9 * size];
+      const start = [middles[index], middle - 0.9 * size];
       if (arrow > 0 && !isEven) this.drawArrow(start, [0, 1].map((axis) => mix(start[axis], spot[axis], arrow)), (isNarrow ? 6 : 9) * scale);
       Object.assign(pen, { strokeStyle: tones.context, fillStyle: tones.context });
       if (line > 0 && !isEven) {
@@ -160,23 +160,23 @@ class ReadingScene extends DrawnScene {
         pen.fill();
       }
       pen.globalAlpha = 1;
-      if (!isPresent && line && !this.endsAt(look)) {
-        const at = [lefts[look], box.y, wides[look], wides[look]];
-        pen.drawImage(this.mixtureOf(look), ...at);
+      if (!isPresent && line && !this.endsAt(index)) {
+        const at = [lefts[index], box.y, wides[index], wides[index]];
+        pen.drawImage(this.mixtureOf(index), ...at);
         pen.strokeRect(...at);
       }
-      this.drawState(look, look > row && look > nSaid - 1 ? Math.max(say, look < nSaid) : 1);
+      this.drawState(index, index > row && index > nSaid - 1 ? Math.max(say, index < nSaid) : 1);
     }
   }
 
-  drawState(look, alpha, size = this.layout.size) {
-    const { pen, data, layout: { middles, middle, states, tones, size: usual } } = this, wide = (states[look] * size) / usual;
+  drawState(index, alpha, size = this.layout.size) {
+    const { pen, data, layout: { middles, middle, states, tones, size: usual } } = this, wide = (states[index] * size) / usual;
     Object.assign(pen, { globalAlpha: alpha, fillStyle: tones.ground, strokeStyle: tones.query, lineWidth: 2.5 });
     pen.beginPath();
-    pen.roundRect(middles[look] - wide / 2, middle - 0.9 * size, wide, 1.8 * size, 0.9 * size);
+    pen.roundRect(middles[index] - wide / 2, middle - 0.9 * size, wide, 1.8 * size, 0.9 * size);
     pen.fill();
     pen.stroke();
-    this.text(data.looks[look].words[0][0], middles[look], middle + 0.35 * size, size, { weight: 650, align: "center", alpha, colour: tones.query });
+    this.text(data.looks[index].words[0][0], middles[index], middle + 0.35 * size, size, { weight: 650, align: "center", alpha, colour: tones.query });
   }
 
   // Below the regions.
