@@ -105,16 +105,20 @@ class Reading(NamedTuple):
     @property
     def query(self) -> int:
         """The pixel that was clicked or is in the address, else the one of full ink nearest to the ink's centre."""
-        ink = self.drawing.image
-        if QUERY.value is not None and QUERY.value < ink.size:
+        if QUERY.value is not None and QUERY.value < self.drawing.image.size:
             return QUERY.value
-        rows, columns = np.nonzero(ink > 0.5)
-        if not len(rows):
-            return ink.size // 2
-        is_full = ink[rows, columns] >= FULL_INK * ink.max()
-        far = (rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2
-        nearest = np.where(is_full, far, np.inf).argmin()
-        return int(rows[nearest] * ink.shape[1] + columns[nearest])
+        return central_pixel(self.drawing.image)
+
+
+def central_pixel(ink: np.ndarray) -> int:
+    """Return the pixel of full ink that is nearest to the ink's centre."""
+    rows, columns = np.nonzero(ink > 0.5)
+    if not len(rows):
+        return ink.size // 2
+    is_full = ink[rows, columns] >= FULL_INK * ink.max()
+    far = (rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2
+    nearest = np.where(is_full, far, np.inf).argmin()
+    return int(rows[nearest] * ink.shape[1] + columns[nearest])
 
 
 def read_pad(pad: PadContent) -> tuple[Reading, bool, str]:

@@ -6,7 +6,7 @@ import { middleOf } from "../../attention_core/attention/view/scene_drawing.js";
 import { DrawnScene } from "../../ui/components/drawn_scene.js";
 import { underHand } from "./pixel_pad.js";
 
-const APART = 18, LINE = 1.35;
+const APART = 18, LINE = 1.35, N_NUMBERED = 2, LEAST_RIVAL = 0.01;
 
 const meanOf = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
 
@@ -43,6 +43,25 @@ class PixelScene extends DrawnScene {
     const { asked: { size, places: [place] } } = this;
     this.text("takes", place.x + place.w, place.y, size, { alpha: clamp(10 * this.progress().take, 0, 1) });
     this.frameAsker(this.cellOf(this.data.asker), 3.5);
+    if (this.progress().take >= 1 && !this.isEven) this.numberSources();
+  }
+
+  // The pixels from which most is taken; their tiles have the same numbers.
+  numberSources() {
+    const { layout: { scale, least, side } } = this, size = Math.max(16 * scale, least);
+    this.tiles.slice(0, N_NUMBERED).forEach(({ index }, rank) => {
+      const { x, y, w, h } = this.cellOf(index), isRight = x + w + 2 * size < side;
+      this.textOnPlate(`${rank + 1}`, isRight ? x + w + 3 : x - 1.25 * size - 3, y + h / 2 + 0.7 * size, size, 700);
+    });
+  }
+
+  drawTiles(progress, weights) {
+    super.drawTiles(progress, weights);
+    if (progress.take < 1 || this.isEven) return;
+    const { box, scale, least } = this.layout, size = Math.max(18 * scale, least);
+    this.tiles.slice(0, N_NUMBERED).forEach(({ index, x, y }, rank) => {
+      this.textOnPlate(`${rank + 1}: ${asPercent(weights[index])}`, box.x + x * box.w + 5, box.y + y * box.w + 1.4 * size + 5, size, 700);
+    });
   }
 
   frameAsker({ x, y, w, h }, lineWidth) {
@@ -64,7 +83,7 @@ class PixelScene extends DrawnScene {
   drawAnswer({ say }) {
     const { layout: { box, scale, isNarrow, least, width }, answers: [[text, share], ...others], pen } = this;
     const room = width - box.x - box.w - APART - 4, small = Math.max(isNarrow ? 13 : 17 * scale, least * 0.85), size = 2 * LINE * small;
-    const lines = [asPercent(share), ...others.slice(0, 1).map(([other, likely]) => `or ${other} (${asPercent(likely)})`)];
+    const lines = [asPercent(share), ...others.slice(0, 1).filter(([, likely]) => likely >= LEAST_RIVAL).map(([other, likely]) => `or “${other}” (${asPercent(likely)})`)];
     const long = size * 0.6 + 10 + Math.max(...lines.map((line) => this.text(line, 0, 0, small, { alpha: 0 })));
     const [beside, below] = [Math.min(box.w, room - long - APART), Math.min(box.w, room, box.w - size - 12)], isBeside = beside > below;
     const map = { x: box.x + box.w + APART, y: box.y, w: Math.max(beside, below) };

@@ -1,36 +1,41 @@
-// Ten digits as they are drawn, and twice: the ink that their pixels have taken, and what is read; above as learned, below with every weight equal. The
-// lower row begins like the upper one, and loses its ink digit by digit. A click takes a digit along.
+// Ten digits in three rows: as they are drawn, and twice the ink that their pixels have taken, as learned and with every weight
+// equal, each with what is read in it. The last row begins like the one above it, and loses its ink digit by digit. Lines lead
+// from the pixels that one pixel takes most from to that pixel. A click takes a digit along.
 import { create, inLine, isNew, make, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
+const SIDE = 28;
 const played = new Set();  // what has been seen: a page that is drawn anew begins at rest
 
 class TenDigits {
   constructor(root) {
     this.claim = make(root, "p", "claim");
     this.rows = make(root, "div", "rows");
-    const foot = (this.foot = make(root, "div", "foot"));
-    make(foot, "button", "again", "↻ Play again").onclick = () => this.play();
-    this.note = make(foot, "span", "note");
+    new ResizeObserver(() => this.drawLines()).observe(this.rows);
   }
 
   adopt(data, choose) {
     this.choose = choose;
     if (!isNew(this, data)) return;
+    this.data = data;
     this.claim.textContent = data.claim;
-    this.note.textContent = data.note;
-    this.foot.style.display = data.note ? "" : "none";
     this.rows.replaceChildren();
-    data.rows.forEach((row, index) => this.build(row, index === 1 ? data.rows[0] : null));
+    this.mixtures = data.rows.map((row, index) => this.build(row, index === 2 ? data.rows[1] : null));
+    const corner = make(this.rows.querySelector("h2"), "span", { class: "corner", ...(!data.plays && { hidden: true }) }, data.hint);
+    make(corner, "button", "again", "↻ Play again").onclick = () => this.play();
+    this.lines = make(this.rows, "svg:svg", { "aria-hidden": true });
+    this.drawLines();
     if (!played.has(this.form)) this.play();
     played.add(this.form);
   }
 
-  build({ title, pictures, digits, figure, even }, before) {
-    const section = make(this.rows, "section"), heading = make(section, "h2", "", title), isRight = (digit, drawn) => digit === drawn;
-    make(heading, "b", before ? "after" : "", figure ?? `${digits.filter(isRight).length} of ${digits.length} read`);
+  // Returns the pictures.
+  build({ title, pictures, digits, figure, even, note }, before) {
+    const isRead = digits[0] !== null, section = make(this.rows, "section", isRead ? "" : "drawn"), heading = make(section, "h2", "", title);
+    make(heading, "b", before ? "after" : "", figure);
+    make(heading, "span", before ? "after" : "legend", note ?? "");
     const tiles = make(section, "div", "tiles");
-    digits.forEach((digit, drawn) => {
-      const tile = make(tiles, "button", { "aria-label": `${drawn}, read as ${digit}: ${title}` });
+    const mixtures = digits.map((digit, drawn) => {
+      const tile = make(tiles, "button", { "aria-label": isRead ? `${drawn}, read as ${digit}: ${title}` : `${drawn}: ${title}` });
       tile.style.setProperty("--at", drawn);
       const picture = make(tile, "span", "mixture"), read = make(tile, "span", "digit");
       if (before) {
@@ -38,12 +43,30 @@ class TenDigits {
         make(read, "span", "before", `${before.digits[drawn]}`);
       }
       picture.append(create("img", { className: before ? "after" : "", src: pictures[drawn], alt: "" }));
-      make(read, "b", `${before ? "after" : ""} ${isRight(digit, drawn) ? "" : "wrong"}`, `${digit}`);
+      if (isRead) make(read, "b", `${before ? "after" : ""} ${digit === drawn ? "" : "wrong"}`, `${digit}`);
+      return picture;
     });
     inLine([...tiles.children], () => {}, (drawn) => {
       this.choose({ digit: drawn, even: Boolean(even) });
       document.querySelector(".st-key-pixels_own")?.scrollIntoView({ behavior: wantsLessMotion() ? "auto" : "smooth" });
     });
+    return mixtures;
+  }
+
+  drawLines() {
+    const { data: { traced } = {}, lines } = this;
+    lines?.replaceChildren();
+    if (!traced) return;
+    const [from, to] = this.mixtures.map((pictures) => pictures[traced.digit]);
+    const placeOf = ({ offsetLeft, offsetTop, offsetWidth: side }, pixel) => [offsetLeft + ((pixel % SIDE) + 0.5) * side / SIDE, offsetTop + (Math.floor(pixel / SIDE) + 0.5) * side / SIDE];
+    const [x, y] = placeOf(to, traced.pixel), half = Math.max(4, to.offsetWidth / SIDE);
+    for (const [pixel, weight] of traced.sources) {
+      const [left, top] = placeOf(from, pixel);
+      make(lines, "svg:line", { x1: left, y1: top, x2: x, y2: y, "stroke-width": 1 + parseFloat(weight) / 20 });
+      make(lines, "svg:circle", { cx: left, cy: top, r: 3 });
+      make(lines, "svg:text", { x: from.offsetLeft + from.offsetWidth + 6, y: top }, weight);
+    }
+    for (const name of ["rim", "ring"]) make(lines, "svg:rect", { class: name, x: x - half, y: y - half, width: 2 * half, height: 2 * half });
   }
 
   play() {

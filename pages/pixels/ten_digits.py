@@ -1,4 +1,4 @@
-"""Ten digits at once: the ink that their pixels take, and what is read, as learned and with every weight equal."""
+"""Ten digits at once: as drawn, and the ink that their pixels take as learned and with every weight equal."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import torch
 
 from attention_core import UNIFORM
 from attention_core.attention.edits import Edits
+from attention_core.attention.wording import percent
 from attention_core.charts.overlay import image_png
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
@@ -26,15 +27,16 @@ from ui.state import component_message
 from ui.try_this import TryThis, is_answered, is_guessing
 
 KEY = "pixels_ten"
-GREY_NOTE = "Equal weights make an even grey of any drawing, which no training picture was"
-HINT = " Click one to see how."
-WITHOUT_ATTENTION = "Equal weights lose where the ink lies. Without attention it stays in its place."
+HINT = "Click a digit to see how."
+LESSON = "Attention learned to keep the drawing; it pays in “Ask a photograph”."
+TRACED, N_SOURCES = "7", 2
+"""The digit of which one pixel's mixture is traced to the pixels that it takes most from."""
 _read_many = by_model(ask_many)
 _ten_digits = component("ten_digits", folder="pages/pixels")
 
 
 def draw_ten_digits() -> None:
-    """Draw all ten digits with both weights; a click takes one to the pad."""
+    """Draw all ten digits, and with both weights; a click takes one to the pad."""
     presets = list(screen.PAD.presets)
     learned, equal = ([_read(label, edits) for label in presets] for edits in ((), UNIFORM))
 
@@ -48,27 +50,31 @@ def draw_ten_digits() -> None:
     card, alone = screen.card_or_empty(screen.LAYER.value), screen.control_accuracy()
     shares = [card.get("test_accuracy"), card.get("test_accuracy_with_uniform_attention"), alone]
     shares = shares if None not in shares else [None] * 3  # one measure for all rows
+    has_control, is_guess = is_answered(screen.NAME) and alone is not None, is_guessing(screen.NAME)
+    traced = None if has_control else _trace_pixel()
+    drawn = [(_picture(to_array(_image(label))), None) for label in presets]
     rows = [
-        _row("Mixtures, weights as learned", learned, shares[0]),
-        _row(f"Mixtures, every weight {screen.equal_weight()}", equal, shares[1]) | {"even": True},
+        _row("Drawn, and read by a network in which no pixel looks at another", _read_alone(presets), shares[2])
+        if has_control
+        else _row("Drawn", drawn, None),
+        _row("Mixed by learned weights", learned, shares[0]) | {"note": "pink: what one pixel takes" if traced else ""},
+        _row(f"Mixed with every weight {screen.equal_weight()}", equal, shares[1])
+        | {"even": True, "note": "" if has_control or is_guess else _from_start()},
     ]
-    if has_control := is_answered(screen.NAME) and alone is not None:
-        rows.append(_row("Another network: no pixel looks at another", _read_alone(presets), shares[2]))
-    equal_digits = [digit for _, digit in equal]
-    is_guess = is_guessing(screen.NAME)
     data = {
-        "claim": WITHOUT_ATTENTION if has_control else "" if is_guess else describe_equal(equal_digits),
+        "claim": LESSON if has_control else "" if is_guess else _describe_equal(equal),
         "rows": rows,
-        # a lecture's first screen has no scene
-        "note": "" if has_control or is_guess else f"{GREY_NOTE}{_from_start()}." + HINT * (not LECTURE.value),
+        "hint": "" if LECTURE.value else HINT,  # a lecture's first screen has no scene
+        "plays": not (has_control or is_guess),
+        "traced": traced,
     }
     with st.container(key="pixels_ten_digits"):
         _ten_digits(key=KEY, data=data, default={"chosen": None}, on_chosen_change=with_rerun(on_choose))
 
 
-def _row(title: str, digits: Sequence[tuple[str, int]], accuracy: float | None) -> dict[str, Any]:
+def _row(title: str, digits: Sequence[tuple[str, int | None]], accuracy: float | None) -> dict[str, Any]:
     """Return what ten_digits.js draws as a row, from a picture of each digit, what is read, and how often rightly."""
-    figure = None if accuracy is None else f"{accuracy:.0%} of 10,000 new digits read"
+    figure = "" if accuracy is None else f"{accuracy:.0%} of 10,000 new digits read"
     pictures, read = zip(*digits, strict=True)
     return {"title": title, "pictures": pictures, "digits": read, "figure": figure}
 
@@ -77,10 +83,21 @@ def _from_start() -> str:
     """Say how much a network reads that was trained with equal weights, of the layer that is like it."""
     share = screen.card_or_empty(screen.EQUAL_FROM_START).get("test_accuracy")
     return (
-        f"; trained on it, a network reads {share:.0%}, by luck 10%"
+        f"Even trained on such greys, a network reads {share:.0%}."
         if share and screen.LAYER.value == screen.PLAIN
         else ""
     )
+
+
+def _trace_pixel() -> dict[str, Any] | None:
+    """Return a pixel of one of the digits, and those from which it takes most, with their weights."""
+    image = _image(TRACED)
+    trace, pixel = read_image(screen.LAYER.value, image, ()).traces[0], screen.central_pixel(to_array(image))
+    if not trace.has_softmax:
+        return None
+    weights, pixels = trace.weights(0, [pixel])[0].topk(N_SOURCES)
+    sources = [(source, percent(weight)) for source, weight in zip(pixels.tolist(), weights.tolist(), strict=True)]
+    return {"digit": int(TRACED), "pixel": pixel, "sources": sources}
 
 
 def _image(label: str) -> torch.Tensor:
@@ -107,8 +124,9 @@ def _read(label: str, edits: Edits) -> tuple[str, int]:
     return _picture(np.abs(mixtures).clip(0, 1)), answer.digit
 
 
-def describe_equal(digits: Sequence[int]) -> str:
-    """Say what becomes of the ten digits with equal weights, of which these are read."""
+def _describe_equal(equal: Sequence[tuple[str, int]]) -> str:
+    """Say what becomes of the ten digits with equal weights."""
+    digits = [digit for _, digit in equal]
     ((common, n),) = Counter(digits).most_common(1)
     exception = next(((drawn, digit) for drawn, digit in enumerate(digits) if digit != common), None)
     text = f"With every weight {screen.equal_weight()}, {n} of these 10 digits are read as {_article(common)}"
@@ -127,7 +145,7 @@ def train_without() -> TryThis:
         if control is None:
             return -1, "Its figures are not here."
         option = 0 if control < 0.3 else 1 if control < 0.8 else 2
-        return option, f"{control:.0%}, with attention {learned:.0%}."
+        return option, f"{control:.0%}, with attention {learned:.0%}: here attention buys nothing."
 
     return TryThis(
         "let no pixel look at another",

@@ -130,7 +130,7 @@ def test_every_weight_is_made_equal_and_a_digit_is_taken_to_the_pad_so(visitor):
     expect(visitor.locator(SAY)).to_contain_text("Out of it comes “8” (33%).")
     visitor.wait_for_url("**even=1**")
     visitor.get_by_role("button", name="as learned", exact=True).click()
-    visitor.get_by_role("button", name="8, read as 5: Mixtures, every weight equal").click()
+    visitor.get_by_role("button", name="8, read as 5: Mixed with every weight equal").click()
     expect(visitor.locator(SAY)).to_contain_text("Out of it comes “5”")
     visitor.wait_for_url("**digit=8**")
 
