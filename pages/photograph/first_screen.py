@@ -1,6 +1,5 @@
 """The first screen: a photograph, what it is asked, where that looks, and what comes of it."""
 
-import html
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -42,7 +41,7 @@ THUMBNAILS = ("bee", "astronaut", "cat", "coffee", "dogs", "band", "macaw", "win
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
 NOTE = "A region has seen beyond the edges of its tile."
-KNOWS = "The network knows a thousand things; no people, faces, trees or letters."
+KNOWS = "It knows a thousand things; no people, trees or letters."
 
 
 def draw_question() -> None:
@@ -199,19 +198,6 @@ def draw_settings() -> None:
         single_choice("Regions, shorter side", asked.SIDE, grids, **hidden)
 
 
-def draw_controls(reading: PhotoReading) -> None:
-    """Draw what the answer has to be held against."""
-    held, name = reading.controls, photo_names()[reading.row]
-    n_absent = round(held.absent_called * (len(photo_names()) - 1))
-    figures = (
-        (percent(held.control), f"{name}, asked for anything else"),
-        (f"{n_absent} of 999", "other things found here, too"),
-    )
-    with st.container(key="desk_photograph_controls"):
-        entries = "".join(f"<div><b>{html.escape(n)}</b>{html.escape(text)}</div>" for n, text in figures)
-        st.html(f'<div class="held">{entries}</div>')
-
-
 def draw_photographs() -> None:
     """Draw the photographs that can be asked."""
     with st.container(horizontal=True, gap="xsmall", key="photograph_presets"):
@@ -259,5 +245,5 @@ def absent_surprise() -> TryThis:
         act,
         outcome,
         "photograph_scene",
-        hides=":is(.st-key-numbers, .st-key-desk_photograph_controls)",
+        hides=".st-key-numbers",
     )

@@ -34,10 +34,9 @@ def question_and_answer() -> None:
             screen.draw_nearest(learned)
         with scene_area:
             screen.draw_scene(learned, edited)
-        screen.draw_controls(learned)
     page_questions(NAME, lambda: draw_numbers(edited), players=(STEPS,))
     take_along(lambda: export_reading(edited))
 
 
-page_frame(NAME, "A word asks every region of a photograph; what it looks at is what comes back.")
+page_frame(NAME, "A word asks a photograph; what it looks at comes back.")
 page_body(question_and_answer)

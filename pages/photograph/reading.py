@@ -57,10 +57,8 @@ class PhotoReading(NamedTuple):
     trace: AttentionTrace
     answer: np.ndarray  # probabilities (n_classes,), a colour (3,) in [0, 1], or a patch uint8 (side, side, 3)
     equal: np.ndarray  # the same were all weights equal
-    row: int  # the class that judges
     best_score: float  # not divided by the temperature
     median_score: float  # of the best scores of all names
-    controls: photos.Controls
 
 
 class Question(NamedTuple):
@@ -115,13 +113,9 @@ def _ask(content: bytes, question: Question, edits: Edits) -> PhotoReading:
     inputs = model, photo, query, question.temperature, question.value
     trace, alike = (photos.ask_photograph(*inputs, edits=changes) for changes in (edits, (Uniform(),)))
     answer, equal = (_outcome(model, attention, question.value) for attention in (trace, alike))
-    row = query.row
-    if row is None:
-        row = int((answer if question.value == "class" else to_array(model.classify(photo.features[region]))).argmax())
     best_score = float(trace.replace(()).scores().max()) * question.temperature
-    all_names = ask_all(MODEL, photo, question.temperature)
-    median_score, controls = float(all_names.best_score.median()), photos.controls(model, photo, all_names, row)
-    return PhotoReading(photo, query, trace, answer, equal, row, best_score, median_score, controls)
+    median_score = float(ask_all(MODEL, photo, question.temperature).best_score.median())
+    return PhotoReading(photo, query, trace, answer, equal, best_score, median_score)
 
 
 def _outcome(model: Any, trace: AttentionTrace, value: photos.Value) -> np.ndarray:

@@ -82,7 +82,7 @@ SCALE = 12  # pixels of the scene's picture for one of the drawing
 PIECE_SIDE = 0.8
 """Side of the piece that stands for a pixel, in pixels: less than 1, so that smoothing mixes in no neighbour."""
 QUERY_SENTENCE = "The **framed pixel** asks **every pixel**: its query meets the key of each of them."
-TAKEN_NOTE = "The map on the right shows of each mixture the ink alone; the network reads all its numbers."
+TAKEN_NOTE = "The map on the right shows the ink alone."
 CLAIM = "Each pixel becomes a mixture of all 784, by learned weights."
 _map, _scene = (component(name, folder="pages/pixels") for name in ("pixel_map", "pixel_scene"))
 quantised_qk = cached_computation()(quantise_queries_and_keys)
