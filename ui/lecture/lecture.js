@@ -12,7 +12,7 @@ const KEYS = [
 ];
 const SPOTS = ["", "region", "row"], DIRECTIONS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const WIDTH = 1920, HEIGHT = 1080;  // of the screen that all lengths of a lecture are for, see lecture.css; a projector shows it larger or smaller
-const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
+const MIN_ZOOM = 0.7, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
 const WORTH = 1.05;  // times a zoom that fits: a smaller gain is none, for charts follow their width, and it would go back and forth
 const CORNER = 248, APART = 16;  // wide is the lower right corner, where the hall is asked; between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
@@ -129,13 +129,14 @@ class Lecture {
     if (detail && focused()?.matches("button, [role=radio], input[type=checkbox]")) focused().blur();
   }
 
-  // Of the screen that is open, with the window's size.
+  // Of the screen that is open, with the window's size, and whether it waits for a guess.
   get name() {
     const chosen = document.querySelector(`${SCREENS}[aria-checked=true]`);
-    return [window.innerWidth, window.innerHeight, window.location.pathname, chosen?.textContent].join(" ");
+    const isAsking = Boolean(document.querySelector('[class*="_try_guess"]'));
+    return [window.innerWidth, window.innerHeight, window.location.pathname, chosen?.textContent, isAsking].join(" ");
   }
 
-  // The largest zoom at which the whole screen is seen, in the middle but for steps, which stay where they are. What would reach
+  // The largest zoom at which the whole screen is seen; below its answer stays a third of the room, but for steps, which stay where they are. What would reach
   // into the corner is made narrower if it is wide, or else the whole screen. Once all is there it stays so until another screen
   // comes: charts follow their width, so that they would go back and forth.
   fit() {
@@ -205,7 +206,7 @@ class Lecture {
       if (fits(middle)) low = middle; else high = middle;
     }
     if (tried !== low) fits(low);
-    if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
+    if (isAlone && room > 0) style.setProperty("--drop", `${room / 3 / low / size}px`);
   }
 
   // For an open question of Try this, or its answer, which lies over the page's own question; returns whether it needs other room.

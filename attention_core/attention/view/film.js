@@ -2,7 +2,7 @@
 // `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
 import { asPercent, create, make, onceAFrame, set, whenDarkOrLight } from "./prelude.js";
 
-const HALL_LETTERS = 20;
+const HALL_LETTERS = 24;
 export class Film {
   constructor(root, says, plays) {
     Object.assign(this, { root, plays, time: 1 });

@@ -66,7 +66,7 @@ export class SceneLayout {
     while (size > this.smallest && left + sum(cellsOf(size)) > width) size = Math.max(this.smallest, size - 1);
     const natural = cellsOf(size);
     const needed = left + sum(natural), spare = Math.max(0, width - needed) / sum(natural.flatMap((_, index) => this.sidesOf(index)));
-    const base = 178 * scale, wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
+    const base = Math.max(178 * scale, 136 * scale + 2.2 * this.smallest), wordHeight = size * 1.45, stripTop = base + wordHeight + 8, box = { w: 176 * scale, h: 48 * scale };
     let x = left;
     Object.assign(this, { left, size, width: Math.max(width, needed), base, long: 136 * scale, room: 70 * scale, box });
     this.cells = natural.map((room, index) => {
@@ -76,7 +76,7 @@ export class SceneLayout {
       return cell;
     });
     const narrowest = Math.min(...this.cells.map(({ w }) => w)), numberSize = clamp(0.38 * narrowest, 13, 21 * scale);
-    this.numberSize = this.cells.map(() => Math.max(numberSize, Math.min(this.smallest, 18)));
+    this.numberSize = this.cells.map(() => Math.max(numberSize, Math.min(this.smallest, 22)));
     this.words = this.cells.map(({ x: middle, w, letters }, index) => {
       const sides = this.sidesOf(index), [before, after] = isJoint(sides) ? sides.map((side) => letters / 2 + RIM * side) : [w / 2 - 2, w / 2 - 2];
       return { x: middle - before, y: base + 5, w: before + after, h: wordHeight };
