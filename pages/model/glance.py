@@ -235,16 +235,14 @@ def choose_head(run: ModelRun, selection: Selection | None = None) -> Selection:
 
     `selection` is what the choice shows, chosen(run) without it.
     """
-    selection, groups = selection or chosen(run), run.groups
-    if len(groups) > 1:
-        st.segmented_control(
-            "Attention of",
-            list(groups),
-            format_func=str.capitalize,
-            required=True,
-            wrap=True,
-            **controlled("model_group", selection.group, lambda group: choose(group=group)),
-        )
+    selection = selection or chosen(run)
+    choose_group(run, selection)
+    choose_ranked_head(run, selection)
+    return selection
+
+
+def choose_ranked_head(run: ModelRun, selection: Selection) -> None:
+    """Let a person choose a head of a kind of attention, those that choose hardest first."""
 
     def choose_ranked(head: tuple[int, int] | str) -> None:
         if isinstance(head, tuple):  # no label of another run, whose figures are gone
@@ -258,7 +256,19 @@ def choose_head(run: ModelRun, selection: Selection | None = None) -> Selection:
         width=370,
         **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
-    return selection
+
+
+def choose_group(run: ModelRun, selection: Selection) -> None:
+    """Let a person choose the kind of attention, where a run has several."""
+    if len(run.groups) > 1:
+        st.segmented_control(
+            "Attention of",
+            list(run.groups),
+            format_func=str.capitalize,
+            required=True,
+            wrap=True,
+            **controlled("model_group", selection.group, lambda group: choose(group=group)),
+        )
 
 
 def names_of(run: ModelRun, group: str) -> list[NamedHead]:

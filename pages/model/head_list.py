@@ -1,6 +1,6 @@
-"""The heads of a run beside its text: those with the clearest names, each in a sentence, or all of them."""
+"""The choice of a head: those with the clearest names, each in a sentence, or all of them."""
 
-from functools import partial
+from itertools import islice
 from typing import Any
 
 import streamlit as st
@@ -12,6 +12,9 @@ from pages.model.glance import (
     NAME,
     Selection,
     choose,
+    choose_group,
+    choose_head,
+    choose_ranked_head,
     chosen,
     distant_weight_of,
     glance_picture,
@@ -20,7 +23,7 @@ from pages.model.glance import (
     names_of,
 )
 from ui.labels import error_markdown
-from ui.state import Field, one_of, single_choice
+from ui.state import Field, controlled, one_of
 
 CLEAREST, ALL = "clearest", "all"
 LISTED = Field(NAME, "listed", CLEAREST, address="heads", parse=one_of((CLEAREST, ALL)))
@@ -30,52 +33,65 @@ HABITS = {
     "induction": "looks at what came next last time, {share}",
     "duplicate token": "looks at the same one before, {share}",
     "next token": "looks one ahead, {share}",
-    "itself": "looks there, {share}",
-    "punctuation": "looks there, {share}",
-    "separator": "rests there, {share}",
+    "itself": "looks at itself, {share}",
+    "punctuation": "looks at punctuation, {share}",
+    "separator": "rests on the separator, {share}",
     "first token": "rests on {first}, {share}",
     "everywhere": "looks at all nearly alike",
 }
 """What heads do, by their names in a text."""
 
 
-def head_list(run: ModelRun) -> None:
-    """Draw the heads with the clearest names, or all of the chosen kind of attention; a click chooses one."""
+def choose_named_head(run: ModelRun) -> None:
+    """Let a person choose one of the heads with the clearest names, or another one, by its number or its picture."""
     selection = chosen(run)
-    rows, label = _clearest_rows(run, selection.group), f"All {n_heads_of(run, selection.group)} heads"
-    if rows:
-        single_choice("Heads", LISTED, {CLEAREST: "Clearest heads", ALL: label}, label_visibility="collapsed")
-    else:
-        st.caption(label)
-    with st.container(key="model_glance"):  # of one height, so that it never pushes down what follows
-        if rows and LISTED.value == CLEAREST:
-            for number, (sentence, choice) in enumerate(rows):
-                st.button(sentence, key=f"model_clearest_{number}", type="tertiary", on_click=partial(choose, **choice))
-        else:
-            _draw_all(run, selection)
+    named, here = named_heads(run, selection.group), (selection.layer, selection.head)
+    if not named:
+        choose_head(run, selection)
+        _draw_all(run, selection)
+        return
+    choose_group(run, selection)
+    shown = ALL if LISTED.value == ALL or here not in named else here
+
+    def on_choose(choice: Any) -> None:
+        LISTED.value = ALL if choice == ALL else CLEAREST
+        if choice in named:
+            choose(**named[choice][1])
+
+    labels = {head: sentence for head, (sentence, _) in named.items()} | {ALL: "another head"}
+    st.pills(
+        f"Some of {n_heads_of(run, selection.group)} heads",
+        list(labels),
+        format_func=labels.__getitem__,
+        required=True,
+        **controlled("model_clearest", shown, on_choose),
+    )
+    if shown == ALL:
+        choose_ranked_head(run, selection)
+        _draw_all(run, selection)
 
 
-def _clearest_rows(run: ModelRun, group: str) -> list[tuple[str, dict[str, Any]]]:
+def named_heads(run: ModelRun, group: str) -> dict[tuple[int, int], tuple[str, dict[str, Any]]]:
     """Return sentences on the heads with the clearest names, each with what a click chooses; none in pictures."""
-    layers, rows = run.groups[group], []
+    layers, named, names = run.groups[group], {}, set()
     axes = layers[0].story.query_axis, layers[0].story.key_axis
     if run.patch_grid is not None:
-        return []
+        return {}
     distant = distant_weight_of(run, group)
     if distant is not None and not is_off(layers[distant.layer], distant.head):
         positions = zip(axes, (distant.query, distant.key), strict=True)
         query, key = (error_markdown(axis.labels[position].strip()) for axis, position in positions)
-        sentence = (
-            f"**Far away**: {distant.layer}.{distant.head} finds *{key}* for *{query}*, {percent(distant.weight)}"
-        )
-        rows.append((sentence, {"query": distant.query, "layer": distant.layer, "head": distant.head}))
+        layer, head = distant.layer, distant.head
+        sentence = f"**{layer}.{head}** finds *{key}* for *{query}*, {percent(distant.weight)}"
+        named[layer, head] = sentence, {"query": distant.query, "layer": layer, "head": head}
     first = error_markdown(axes[1].labels[0].strip())
     heads = [head for head in names_of(run, group) if not is_off(layers[head.layer], head.head)]
     for layer, head, name, share in clearest_heads(heads):
-        habit, title = HABITS[name].format(first=first, share=percent(share)), f"**{name.capitalize()}**"
-        if not any(sentence.startswith(title) for sentence, _ in rows):  # one says it all
-            rows.append((f"{title}: {layer}.{head} {habit}", {"layer": layer, "head": head}))
-    return rows[:N_CLEAREST]
+        if name not in names and (layer, head) not in named:  # one says it all
+            habit = HABITS[name].format(first=first, share=percent(share))
+            named[layer, head] = f"**{layer}.{head}** {habit}", {"layer": layer, "head": head}
+            names.add(name)
+    return dict(islice(named.items(), N_CLEAREST))
 
 
 def _draw_all(run: ModelRun, selection: Selection) -> None:

@@ -8,8 +8,12 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.view.colours import PINKS
 from attention_core.attention.view.page import pieces
 from attention_core.attention.wording import percent
+from attention_core.charts.heads import masked_weights
+from attention_core.charts.png import matrix_png
+from attention_core.charts.ramps import Ramp
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain import heads as core
@@ -19,6 +23,7 @@ from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
 from attention_core.study.heads import HEAD_NAMES
 from pages.model import glance
+from pages.model.head_list import named_heads
 from pages.model.input import choose_input
 from pages.model.one_head import patch_view
 from ui.job_queue import queued_result
@@ -45,6 +50,7 @@ HEAD_DESCRIPTIONS = {
 }
 """Sentences on heads, by what attention_core.study.heads.HEAD_NAMES calls them."""
 N_SIMILAR = 4
+N_NAMED, PICTURE_PIXELS = 4, 640  # heads that a hall sees, and the side of each picture
 MATRIX_SIZE = 270
 BEHAVIOUR = Field(glance.NAME, "kind", next(iter(HEAD_NAMES)), address="kind", parse=one_of(HEAD_NAMES))
 N_SENTENCES = 100
@@ -77,8 +83,8 @@ def heads_in_numbers(run: ModelRun) -> None:
         st.info("No head has a number: no weight of this attention is one, or every token is masked.")
         return
     metric = METRIC.clamp_to_options(metrics)
-    if LECTURE.value:  # a hall sees the heads themselves
-        glance.glance_picture(run, selection, width=1180, height=560)
+    if LECTURE.value:  # a hall sees some of the heads themselves
+        _draw_named_heads(run, selection)
         return
     METRIC.widget(st.selectbox, "Number", metrics, format_func=core.METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in head_summaries]
@@ -91,6 +97,21 @@ def heads_in_numbers(run: ModelRun) -> None:
         with st.container(key="desk_model_numbers"):
             st.caption(EXPLAINED.get(metric, "Mean over queries.") + sampled, help=explain(core.METRICS[metric]))
             _draw_similar_heads(run, selection, layers)
+
+
+def _draw_named_heads(run: ModelRun, selection: glance.Selection) -> None:
+    """Draw the heads with the clearest names side by side, or all heads where none has a name."""
+    all_named = named_heads(run, selection.group).items()
+    named = [(head, sentence) for head, (sentence, choice) in all_named if "query" not in choice]  # seen before
+    if not named:
+        glance.glance_picture(run, selection, width=1180, height=560)
+        return
+    for ((layer, head), sentence), column in zip(named, st.columns(len(named[:N_NAMED]), gap="medium"), strict=False):
+        weights = masked_weights(run.groups[selection.group][layer], head)
+        cell = max(1, PICTURE_PIXELS // max(weights.shape))
+        with column:
+            st.markdown(sentence)
+            st.image(matrix_png(np.kron(weights, np.ones((cell, cell))), Ramp(PINKS, 0.0, 1.0)), width="stretch")
 
 
 def describe_metric(summary: core.HeadSummary, description: str) -> str:

@@ -28,7 +28,7 @@ from ui.model_runs import (
     run_of,
     uploaded_run,
 )
-from ui.navigation import opened_recording
+from ui.navigation import open_question, opened_recording
 from ui.state import Field, expander, single_choice, slugs
 
 PREVIEW = 256
@@ -64,6 +64,8 @@ SOURCE = Field(
     address="what",
     **slugs(model=MODEL, recording=RECORDING),
 )
+EDIT_CLICKS = Field(NAME, "edit_clicks", 0)
+"""How often the sentence was wanted for editing, which opens it where it stands."""
 FOLDED_OUT = Field[bool](NAME, "source_open", lambda: SOURCE.value == RECORDING or PAGE_MODEL.is_requested)
 INPUTS = (NAME, SECOND_RUN)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
@@ -79,11 +81,8 @@ PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 def choose_source() -> str | ModelRun | None:
     """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
     with expander("Another model, or a recording", FOLDED_OUT):
-        left, source = st.columns([0.32, 1], gap="medium")
-        with left:
-            kind = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
-        with source:
-            return model_choice(NAME).draw() if kind == MODEL else _choose_recording()
+        kind = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
+        return model_choice(NAME).draw() if kind == MODEL else _choose_recording()
 
 
 def _choose_recording() -> ModelRun | None:
@@ -158,6 +157,8 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_use_example, args=(name, kind, *example))
+        if name == NAME and open_question(NAME) is None:
+            st.button("Edit", "model_edit", icon=":material/edit:", on_click=_edit_sentence)
         max_tokens = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
         with st.container(key=f"desk_{name}_most", width="content"):
             st.caption(f"Up to {max_tokens:,} tokens{', the picture’s included' * pretrained.reads_pictures}.")
@@ -182,6 +183,10 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     if mask and predicts_words(pretrained):
         return {label: text.replace("[MASK]", mask) for label, text in MASKED.items()}
     return ENGLISH
+
+
+def _edit_sentence() -> None:
+    EDIT_CLICKS.value += 1
 
 
 def _use_example(name: str, kind: ModelKind, text: str, second: str) -> None:

@@ -14,7 +14,7 @@ from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ClassProbability, ModelRun, TextInput, special_keys
 from pages.model.glance import NAME, Selection, chosen_layers, is_off, n_heads_of, short_name
 from pages.model.heads import SECOND_TEXT
-from pages.model.input import ENGLISH, TEXT
+from pages.model.input import EDIT_CLICKS, ENGLISH, TEXT
 from pages.model.one_head import token_view
 from pages.model.scene import SentenceText, draw_sentence, fits_scene
 from ui.labels import error_markdown
@@ -123,17 +123,17 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     """Show where the chosen token looks over the text; beside it, if one word is another, where it looked before."""
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
+    marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
+    about = f"{', '.join(marks)}: {_describe_special_tokens(run)}." if marks else ""
     if fits_scene(run, trace, selection.head):
         before, sentence = _weights_before(run, request, selection, is_changed), _sentence_of(request)
         with st.container(key="model_editable" if sentence else "model_sentence"):
-            draw_sentence(trace, selection.head, selection.query, sorted(run.special), before, sentence)
+            draw_sentence(trace, selection.head, selection.query, sorted(run.special), before, sentence, about)
     else:
         token_view(run, trace, selection.head)
-    marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
-    if marks:
-        with st.container(key="desk_model_marks"):
-            names = ", ".join(map(error_markdown, marks))
-            st.caption(f"{names}: {_describe_special_tokens(run)}.")
+        if about:
+            with st.container(key="desk_model_marks"):
+                st.caption(error_markdown(about))
 
 
 def surprise(run: ModelRun, request: RunRequest | None) -> None:
@@ -154,7 +154,7 @@ def _sentence_of(request: RunRequest | None) -> SentenceText | None:
     switched = _switched_text(request) if _package_text(request) != FIRST_TEXT else None
     rival = SWITCHED[not _has_second(request)] if switched else None
     on_text = TEXT[NAME, pretrained_of(request.model_key).kind].set
-    return SentenceText(model_input.text, on_text, rival, switched or "")
+    return SentenceText(model_input.text, on_text, EDIT_CLICKS.value, rival, switched or "")
 
 
 def _has_second(request: RunRequest) -> bool:
@@ -231,7 +231,7 @@ def _describe_special_tokens(run: ModelRun) -> str:
         return "no part of the picture, but put beside its patches by the model"
     if run.kind is ModelKind.DECODER:
         return "often where heads look that find nothing, since every token sees the first one"
-    return "marks that the model adds before or after every text"
+    return "marks that the model adds to every text"
 
 
 def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:

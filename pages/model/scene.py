@@ -27,6 +27,7 @@ class SentenceText(NamedTuple):
 
     text: str
     on_text: Callable[[str], None]
+    clicks: int = 0  # how often it was wanted for editing
     rival: str | None = None  # the other last word
     switched: str = ""  # the text with it
 
@@ -44,10 +45,11 @@ def draw_sentence(
     marks: Sequence[int],
     before: list[float] | None,
     sentence: SentenceText | None,
+    about_marks: str,
 ) -> None:
     """Draw the sentence of a head at a query; another one is chosen in it. `before` are its weights in the first text.
 
-    Positions of `marks` are no words; without a SentenceText, it cannot be edited.
+    Positions of `marks` are no words, as `about_marks` says; without a SentenceText, it cannot be edited.
     """
 
     def on_choose() -> None:
@@ -76,6 +78,8 @@ def draw_sentence(
         "before": before and {"row": query, "weights": before},
         "text": sentence.text if sentence else "",
         "rival": sentence and sentence.rival,
+        "clicks": sentence.clicks if sentence else 0,
         "note": "Point at a word: where does it look?",
+        "marks": about_marks,
     }
     _sentence(key=SCENE, data=data, default={"chosen": None}, on_chosen_change=on_choose)

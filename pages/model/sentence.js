@@ -23,14 +23,17 @@ class SentenceView {
     Object.assign(this, { data, tell });
     if (isNew(this, data.queries, data.joined, data.muted, data.rival, data.text)) keepFocus(this.root, () => this.build());
     this.swing(data.query);
+    if (data.clicks > (this.clicks ?? data.clicks)) this.edit();
+    this.clicks = data.clicks;
   }
 
   build() {
-    const { queries, joined, muted, rival, text, note } = this.data;
+    const { queries, joined, muted, rival, marks } = this.data;
     this.line.replaceChildren();
     this.tokens = queries.map((label, index) => {
       if (index && !joined.includes(index)) this.line.append(" ");
       const node = make(this.line, "button", `token${muted.includes(index) ? " muted" : ""}`, label);
+      if (muted.includes(index)) node.title = marks;
       node.number = make(node, "small", { "aria-hidden": true });
       return node;
     });
@@ -41,8 +44,6 @@ class SentenceView {
       pair.append(last);
       make(pair, "button", "rival", `or ${rival}`).onclick = () => this.tell({ rival });
     }
-    this.foot.replaceChildren(note);
-    if (text) make(this.foot, "button", "edit", "Edit").onclick = () => this.edit();
   }
 
   edit() {
@@ -94,7 +95,7 @@ class SentenceView {
     if (now.share === 1) now.point = this.topOf(now.row);  // words may have moved
     this.arcs.replaceChildren();
     const before = data.before?.row === now.row ? data.before : null;
-    this.foot.firstChild.data = `${data.note} ${before ? "Grey: before. " : ""}`;
+    this.foot.textContent = `${data.note} ${before ? "Grey: before." : data.marks}`;
     before?.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight, "before"); });
     now.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight); });
     this.tokens.forEach((node, key) => {

@@ -205,7 +205,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         Action("vega_lite_chart", "model_heads_*"),
         component("model_tokens_scene", click_item("chosen", "row", "queries")),
         button("model_example_*"),
-        Action("selectbox", "model_ranked"),
+        button_group("model_clearest"),
         QUESTION,
     ),
     "atlas": (

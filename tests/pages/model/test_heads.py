@@ -83,8 +83,8 @@ def script() -> None:
 
     import streamlit as st
 
-    from pages.model.glance import choose_head, chosen_layers
-    from pages.model.head_list import head_list
+    from pages.model.glance import chosen_layers
+    from pages.model.head_list import choose_named_head
     from pages.model.heads import heads_in_numbers, rolled_out
     from pages.model.one_head import inspect_head, token_view
     from ui.state import read_address, write_address
@@ -92,8 +92,7 @@ def script() -> None:
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("pages.model.test_heads"))
     run = runs[st.session_state["run"]]
     read_address("model")
-    choose_head(run)
-    head_list(run)
+    choose_named_head(run)
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
     token_view(run, layers[now.layer], now.head)

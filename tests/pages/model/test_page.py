@@ -53,20 +53,28 @@ def test_the_page_opens_at_the_head_that_looks_at_the_animal_and_names_models_in
     assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options
 
 
-def clearest(page):
-    return [button.label for button in page.button if button.key.startswith("model_clearest_")]
-
-
-def test_the_clearest_heads_come_first_each_in_a_sentence_and_a_click_opens_one(page):
-    run = load_run(page)
+def test_the_clearest_heads_come_first_each_in_a_sentence_and_a_click_opens_one_or_all(page):
+    run, choice = load_run(page), page.pills(key="model_clearest")
     previous = summaries(run.groups["encoder self"])[0][2].previous
-    assert clearest(page)[0] == "**Far away**: 3.1 finds *animal* for *it*, 68%"
-    assert f"**Previous token**: 0.2 looks one back, {percent(previous)}" in clearest(page)
-    assert [row for row in clearest(page) if row.startswith("**First token**")] == clearest(page)[3:4], "one is enough"
-    assert page.selectbox(key="model_ranked").options[0:72].count("3.1: animal for it, 68%") == 1
-    page.button(key="model_clearest_1").click()
+    assert choice.options[0] == "**3.1** finds *animal* for *it*, 68%"
+    assert f"**0.2** looks one back, {percent(previous)}" in choice.options
+    assert sum("rests on" in option for option in choice.options) == 1, "one is enough"
+    choice.set_value((0, 2))
     assert address(rerun(page)) == ("encoder.0.self:2", "10")
     assert "Head 0.2: " in titles(page)
+    page.pills(key="model_clearest").set_value("all")
+    assert rerun(page).selectbox(key="model_ranked").options[0:72].count("3.1: animal for it, 68%") == 1
+    assert page.query_params["heads"] == "all"
+    page.pills(key="model_clearest").set_value((3, 1))
+    assert "model_ranked" not in [box.key for box in rerun(page).selectbox]
+
+
+def test_a_hall_sees_heads_with_one_job_side_by_side(app):
+    app.query_params.update({"lecture": "1", "question": "heads"})
+    page = open_page(app, PAGE)
+    captions = [one.value for one in page.markdown if re.match(r"\*\*\d\.\d+\*\* ", one.value)]
+    assert len(captions) == 4
+    assert captions[0].startswith("**0.2** looks one back"), "what the first screen says is left out"
 
 
 def load_run(page):
