@@ -8,7 +8,8 @@ import { eased, Timeline } from "../../attention_core/attention/view/scene_steps
 const SECONDS = { reads: 5, vector: 4.5, attention: 5 }, FLIGHT = 1.1, QUICK = 2.5;
 const TITLES = { reads: "reads", vector: "one vector says", attention: "attention says" };
 const OPEN_MIDDLE = 2;  // words beyond the first of an open group, "18+", at which its point stands in short sentences
-const RIM = 8, CURVE_HEIGHT = 126, LONG = 21, A_WORD = 7, CURVE_LEFT = 16, CURVE_RIGHT = 130;
+const SHORT = 10;  // words of a sentence that a hall sees larger
+const RIM = 8, CURVE_HEIGHT = 134, LONG = 21, A_WORD = 4, CURVE_LEFT = 16, CURVE_RIGHT = 130;
 const isMark = (text) => /^[.,;:!?]+$/.test(text);
 const middleOf = (group) => (group.endsWith("+") ? parseInt(group, 10) + OPEN_MIDDLE : group.split("-").reduce((sum, text) => sum + Number(text) / 2, 0));
 
@@ -16,12 +17,13 @@ class OneVector extends ScenePlayer {
   constructor(root) {
     super(root, "A sentence, and what one vector and attention make of it");
     this.grid = make(this.stage, "div", "grid");
-    this.source = make(this.grid, "p", "source");
+    const side = make(this.grid, "div", "side");
+    this.source = make(side, "p", "source");
+    this.legend = make(side, "p", "legend", "struck: wrong, lost or misplaced with one vector");
     this.halves = ["vector", "attention"].map((name) => {
       const bars = make(this.grid, "div", { class: `bars ${name}`, "aria-hidden": true }), said = make(this.grid, "div", `said ${name}`);
-      const [title, english, french, lost] = ["h2", "p", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "french", "lost"][index]));
-      set(french, { lang: "fr" });
-      return { name, bars, said, title, english, french, lost };
+      const [title, english, lost] = ["h2", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "lost"][index]));
+      return { name, bars, said, title, english, lost };
     });
     this.lengths = make(this.frame, "div", "lengths");
     this.curve = make(this.lengths, "svg:svg", { "aria-hidden": true });
@@ -58,9 +60,9 @@ class OneVector extends ScenePlayer {
       half.strips = data.vectors.map((numbers) => paint(numbers, create("canvas", { width: numbers.length, height: 1 })));
       half.bars.replaceChildren(...half.strips);
       half.englishWords = this.fill(half.english, data.english);
-      half.frenchWords = this.fill(half.french, data.french.map((text) => [text]));
+      half.english.title = data.french.join(" ");
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? " words wrong, lost or misplaced" : ` of ${counts.at(-1)} words wrong`);
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? " wrong" : ` of ${counts.at(-1)} wrong`);
       half.lost.classList.toggle("none", !nLost);
       const nOf = (text, texts) => texts.filter((each) => each.toLowerCase() === text.toLowerCase()).length;
       if (name === "vector") this.gone = words.map((text) => nOf(text, words) <= nOf(text, lost));
@@ -102,6 +104,7 @@ class OneVector extends ScenePlayer {
     Object.assign(this, { ink, n: this.data.counts[0], smallest: Math.max(13, least) });
     this.root.classList.toggle("narrow", width < 620);
     this.root.classList.toggle("hall", least > 0);
+    this.root.classList.toggle("short", this.data.words.length <= SHORT);
     this.root.classList.remove("waits");
     this.grid.style.setProperty("--n", this.data.words.length);
     this.wide = this.stage.clientWidth;
@@ -129,11 +132,11 @@ class OneVector extends ScenePlayer {
       half.strips.forEach((node, index) => { node.style.opacity = last ? flown(index) : words.reduce((sum, __, at) => sum + flown(at), 0) / n; });
       const shown = (index, count) => (this.isCovered ? 0 : eased(since, 0.5 + (3 * index) / count, 0.8 + (3 * index) / count));
       half.englishWords.forEach((node, index) => { node.style.opacity = shown(index, half.englishWords.length); });
-      half.frenchWords.forEach((node, index) => { node.style.opacity = shown(index, half.frenchWords.length); });
       half.lost.style.opacity = this.isCovered ? 0 : eased(since, 3.5, 3.9);
       if (half.name === "vector") words.forEach((node, index) => node.classList.toggle("gone", this.gone[index] && !this.isCovered && since > 3.5));
-      this.drawThreads(half, (index) => shown(index, half.frenchWords.length));
+      this.drawThreads(half, (index) => shown(index, half.data.french.length));
     }
+    this.legend.style.opacity = Number(words.some((node) => node.classList.contains("gone")));
     this.writeTime(this.captionNow());
   }
 
@@ -151,15 +154,14 @@ class OneVector extends ScenePlayer {
   }
 
   // From one vector one way goes on to what is said; from one vector a word each French word has a thread of its own.
-  drawThreads({ data, boxes, saidBox, frenchWords, strips }, shown) {
+  drawThreads({ data, boxes, saidBox, englishWords, strips }, shown) {
     const isNarrow = this.root.classList.contains("narrow");
-    if (data.keys) for (const node of [...strips, ...this.words]) node.classList.remove("lit");
-    const m = frenchWords.length, end = (index) => ({ x: saidBox.x - RIM, y: saidBox.y + (saidBox.h * (index + 0.5)) / m });
-    frenchWords.forEach((node, index) => {
+    if (data.keys) for (const node of [...strips, ...this.words, ...englishWords]) node.classList.remove("lit");
+    const m = data.french.length, end = (index) => ({ x: saidBox.x - RIM, y: saidBox.y + (saidBox.h * (index + 0.5)) / m });
+    data.french.forEach((_, index) => {
       const key = data.keys ? data.keys[index] : 0, box = boxes[key], isStrong = data.keys && index === data.row;
-      node.classList.toggle("lit", Boolean(isStrong));
       if (!box || !shown(index)) return;
-      if (isStrong) for (const nodes of [strips, this.words]) nodes[key].classList.add("lit");
+      if (isStrong) for (const node of [strips[key], this.words[key], englishWords.find(({ textContent }) => textContent === this.words[key].textContent)]) node?.classList.add("lit");
       if (isNarrow) return;
       this.stroke({ x: box.x + box.w + 3, y: box.y + box.h / 2 }, end(index), (isStrong ? 1 : data.keys ? 0.8 : 0.3) * shown(index), data.keys ? "#CC79A7" : this.ink, isStrong ? 5 : data.keys ? 2 : 1.3);
     });
@@ -204,12 +206,14 @@ class OneVector extends ScenePlayer {
     for (const { name, colour, bleu } of scores) {
       make(curve, "svg:polyline", { points: pointsOf({ bleu }).join(" "), fill: "none", stroke: colour, "stroke-width": 3 });
       bleu.forEach((score, at) => make(curve, "svg:circle", { cx: xs[at], cy: yOf(score), r: 4, fill: colour }));
-      if (!isNarrow) write(`${name} ${Math.round(bleu.at(-1))}`, right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
+      if (!isNarrow) write(Math.round(bleu.at(-1)), right + 12, yOf(bleu.at(-1)) + 4, { "font-weight": 600 });
+      const isUpper = scores.every((other) => other.bleu[0] <= bleu[0]);
+      write(`${name} ${Math.round(bleu[0])}`, xs[0] - 4, yOf(bleu[0]) + (isUpper ? -8 : smallest + 5), { "font-weight": 600, style: `fill:color-mix(in srgb, ${colour} 60%, currentcolor)` });
     }
-    scores.forEach(({ bleu }) => { const isUpper = scores.every((other) => other.bleu[0] <= bleu[0]); write(Math.round(bleu[0]), xs[0] + 8, yOf(bleu[0]) + (isUpper ? -4 : smallest + 2)); });
+    if (scores.length > 1) { const [above, below] = scores.map(({ bleu }) => yOf(bleu.at(-2))); write("lost without attention", xs.at(-2), (above + below + smallest) / 2, { "text-anchor": "middle" }); }
     for (const group of groups.slice(0, -1)) { const x = xOf(Number(group.split("-")[1]) + 0.5); make(curve, "svg:line", { x1: x, x2: x, y1: high, y2: high + 6, stroke: "currentcolor", opacity: 0.6 }); }
     groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
-    write("test translations by length: BLEU, 0 to 100, higher is better", left + 6, high - 8, { class: "over" });
+    write("translation quality (BLEU, 0 to 100) by number of words", left - 4, high - 6, { class: "over" });
     if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });
     Object.assign(length.style, { marginLeft: `${xOf(stops[0]) - 9}px`, width: `${xOf(stops.at(-1)) - xOf(stops[0]) + 18}px` });
   }

@@ -18,7 +18,7 @@ from pages.memory.charts import TRANSLATOR_COLOURS
 from pages.memory.numbers import READINGS
 from ui.computed import by_model
 from ui.hosting.bounds import SENTENCE_LETTERS
-from ui.labels import error_markdown, literal
+from ui.labels import error_markdown
 from ui.layout import stop_run
 from ui.lecture.mode import LECTURE
 from ui.state import Field
@@ -59,8 +59,9 @@ def answer(read: ReadTwice) -> str:
     """Say which word's state moves most, and what *Apple* is."""
     differences, leanings = read
     index = int(differences.bidirectional.argmax())
-    word, share = literal(differences.words[index], 24), percent(float(differences.bidirectional[index]))
-    moved = f"Read forwards, no. Read both ways, yes: the state of {word} moves by {share}."
+    word = f"*{as_markdown(differences.words[index][:24])}*"
+    share = percent(float(differences.bidirectional[index]))
+    moved = f"Read forwards, no. Read both ways, yes: another end changes the state of {word} by {share}."
     return f"{moved} {describe_leanings(leanings)}" if leanings and not LECTURE.value else moved
 
 
@@ -71,9 +72,9 @@ def draw(read: ReadTwice) -> None:
         for field in SENTENCE_PAIR.values():
             st.subheader(as_markdown(field.value), anchor=False)
     forwards, bidirectional = to_array(differences.forwards), to_array(differences.bidirectional)
-    for title, shares in zip(READINGS.values(), (forwards, bidirectional), strict=True):
+    for title, shares, column in zip(READINGS.values(), (forwards, bidirectional), st.columns(2), strict=True):
         words = _shaded_words(differences.words, shares, max(float(bidirectional.max()), 1e-9))
-        st.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
+        column.html(f'<div class="shaded"><b>Read {title}</b><div>{words}</div></div>')
     st.caption("Per cent by which each word's state differs.")
     if leanings:
         with st.container(key="desk_memory_apple"):

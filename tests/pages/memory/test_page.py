@@ -322,7 +322,7 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
     assert len(forwards) == len(both_ways) == 4
     assert max(forwards) == 0
     assert min(both_ways) > 0
-    assert re.search(r"both ways, yes: the state of `\w+` moves by \d", text_of(page))
+    assert re.search(r"both ways, yes: another end changes the state of \*\w+\* by \d", text_of(page))
     page.text_input(key="memory_second").set_value("Nobody knows.").run()
     assert "begin with the same word" in text_of(page)
     page.text_input(key="memory_second").set_value("").run()

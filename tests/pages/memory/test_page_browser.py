@@ -51,11 +51,11 @@ def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     for n in (18, 17, 14):
         page.keyboard.press("ArrowLeft")
         expect(slider).to_have_value(str(n))
-    expect(lost).to_contain_text("7 of 14 words wrong, lost or misplaced")
+    expect(lost).to_contain_text("7 of 14 wrong")
     settle(page)
     page.get_by_role("button", name="Try this").click()
     page.locator(".scene.covered").wait_for()
     page.get_by_role("radio", name="more").click()
     page.locator(".scene.covered").wait_for(state="detached")
-    expect(lost).to_contain_text("none of 6 words wrong")
+    expect(lost).to_contain_text("none of 6 wrong")
     assert_fits(page)
