@@ -77,10 +77,10 @@ def draw_memory_scene(text: str) -> TracedTranslation | None:
 
 
 def _half(name: str, model: TracedTranslation, text: str) -> dict[str, Any]:
-    said, is_single = read_and_said(model, text), name == WITHOUT
+    translation, is_single = read_and_said(model, text), name == WITHOUT
     return (
         {"name": "vector" if is_single else "attention", "title": TITLES[name].format(n_words(text))}
-        | said
+        | translation
         | {"row": (name == ATTENTIVE and last_lost_row(model, text)) or None}
     )
 

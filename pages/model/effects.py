@@ -52,7 +52,7 @@ def take_logit_apart(run: ModelRun, request: RunRequest) -> LogitParts | str:
     pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
-        word, rival, position = _choose_words(run, request)
+        word, rival, position = _choose_tokens(run, request)
 
         def logit(out: ModelOutput) -> Any:
             return out.logit(word, position) - (0 if rival is None else out.logit(rival, position))
@@ -66,7 +66,7 @@ def take_logit_apart(run: ModelRun, request: RunRequest) -> LogitParts | str:
             after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
     except ValueError as error:
         return f"The logit cannot be taken apart: {error_markdown(error)}."
-    return LogitParts(run, _words_of(pretrained.tokenizer, word, rival), attribution, after)
+    return LogitParts(run, _token_names(pretrained.tokenizer, word, rival), attribution, after)
 
 
 def describe_logit(parts: LogitParts) -> str:
@@ -77,7 +77,7 @@ def describe_logit(parts: LogitParts) -> str:
     return f"{short_name(layer, head).capitalize()} moves the logit of {parts.word} most: by {adds} of {value}."
 
 
-def _words_of(tokenizer: Any, word: Any, rival: Any) -> str:
+def _token_names(tokenizer: Any, word: Any, rival: Any) -> str:
     ids = [word] if rival is None else [word, rival]
     return " less that of ".join(literal(token.strip()) for token in readable(tokenizer, ids))
 
@@ -121,7 +121,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
-        word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
+        word, rival, position = _choose_tokens(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
             return ChangedHeads(run, "One head at a time is taken from a second sentence.")
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
@@ -151,7 +151,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> ChangedHeads:
     if word is None:
         answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
     else:
-        words = _words_of(pretrained.tokenizer, word, rival)
+        words = _token_names(pretrained.tokenizer, word, rival)
         measure = "logit" if is_gap else "probability"
         lead = f"{words} comes {'next ' * (position == -1)}with" if rival is None else f"The {measure} of {words} is"
         answer = f"{lead} {before} here, {'with ' * (rival is None)}{goal} after the second sentence."
@@ -269,18 +269,18 @@ def _position(n_logits: int, request: RunRequest) -> int:
     return ids.index(mask) - len(ids)
 
 
-def _choose_words(run: ModelRun, request: RunRequest) -> tuple[Any, Any, int]:
+def _choose_tokens(run: ModelRun, request: RunRequest) -> tuple[Any, Any, int]:
     """Let a person choose a word, and perhaps another one from which it is told apart; and where it is asked for."""
     if run.logits is None:
         raise ValueError("the model hands out no logits")
     position, tokenizer = _position(len(run.logits), request), pretrained_of(request.model_key).tokenizer
     likeliest, label = int(run.logits[position].argmax()), "Next word" if position == -1 else "Masked word"
     with st.container(horizontal=True, gap="medium"):
-        word = _choose_word(tokenizer, likeliest, WORD, label)
-        return word, _choose_word(tokenizer, likeliest, RIVAL, "rather than"), position
+        word = _choose_token(tokenizer, likeliest, WORD, label)
+        return word, _choose_token(tokenizer, likeliest, RIVAL, "rather than"), position
 
 
-def _choose_word(tokenizer: Any, likeliest: int, field: Field[str], label: str) -> Any:
+def _choose_token(tokenizer: Any, likeliest: int, field: Field[str], label: str) -> Any:
     """Let a person choose a word that may stand there, else the likeliest; ValueError = it is no single token."""
     offered = token_text(tokenizer, likeliest).strip("␣") if field is WORD else "nothing"
     text = field.widget(st.text_input, label, placeholder=offered, max_chars=60, width=220).strip()

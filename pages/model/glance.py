@@ -230,15 +230,10 @@ def n_heads_of(run: ModelRun, group: str) -> int:
     return sum(trace.n_heads for trace in run.groups[group])
 
 
-def choose_head(run: ModelRun, selection: Selection | None = None) -> Selection:
-    """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first.
-
-    `selection` is what the choice shows, chosen(run) without it.
-    """
-    selection = selection or chosen(run)
+def choose_head(run: ModelRun, selection: Selection) -> None:
+    """Let a person choose without a mouse: kind of attention, and a head, those that choose hardest first."""
     choose_group(run, selection)
     choose_ranked_head(run, selection)
-    return selection
 
 
 def choose_ranked_head(run: ModelRun, selection: Selection) -> None:

@@ -45,13 +45,13 @@ HABITS = {
 def choose_named_head(run: ModelRun) -> None:
     """Let a person choose one of the heads with the clearest names, or another one, by its number or its picture."""
     selection = chosen(run)
-    named, here = named_heads(run, selection.group), (selection.layer, selection.head)
+    named, selected = named_heads(run, selection.group), (selection.layer, selection.head)
     if not named:
         choose_head(run, selection)
         _draw_all(run, selection)
         return
     choose_group(run, selection)
-    shown = ALL if LISTED.value == ALL or here not in named else here
+    option = ALL if LISTED.value == ALL or selected not in named else selected
 
     def on_choose(choice: Any) -> None:
         LISTED.value = ALL if choice == ALL else CLEAREST
@@ -64,9 +64,9 @@ def choose_named_head(run: ModelRun) -> None:
         list(labels),
         format_func=labels.__getitem__,
         required=True,
-        **controlled("model_clearest", shown, on_choose),
+        **controlled("model_clearest", option, on_choose),
     )
-    if shown == ALL:
+    if option == ALL:
         choose_ranked_head(run, selection)
         _draw_all(run, selection)
 

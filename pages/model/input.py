@@ -159,9 +159,9 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
             st.button(label, key=f"{name}_example_{label}", on_click=_use_example, args=(name, kind, *example))
         if name == NAME and open_question(NAME) is None:
             st.button("Edit", "model_edit", icon=":material/edit:", on_click=_edit_sentence)
-        max_tokens = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
-        with st.container(key=f"desk_{name}_most", width="content"):
-            st.caption(f"Up to {max_tokens:,} tokens{', the picture’s included' * pretrained.reads_pictures}.")
+        if pretrained.reads_pictures:
+            max_tokens = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
+            st.caption(f"Up to {max_tokens:,} tokens, the picture’s included.")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence.")
         return None

@@ -114,9 +114,9 @@ def describe_each_token(run: ModelRun) -> str:
         for at, label in likeliest.items()
         if label.name != common
     ]
-    more = [f"{len(named) - MAX_NAMED} more"] if len(named) > MAX_NAMED else []
+    further = [f"{len(named) - MAX_NAMED} more"] if len(named) > MAX_NAMED else []
     alike = f"{format_count(n_common, 'tokens')} {error_markdown(common)}"
-    return f"{', '.join([*named[:MAX_NAMED], *more, alike])}."
+    return f"{', '.join([*named[:MAX_NAMED], *further, alike])}."
 
 
 def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
@@ -124,16 +124,16 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     selection, layers = chosen_layers(run)
     trace = layers[selection.layer]
     marks = dict.fromkeys(run.tokens[position] for position in sorted(run.sinks))
-    about = f"{', '.join(marks)}: {_describe_special_tokens(run)}." if marks else ""
+    marks_note = f"{', '.join(marks)}: {_describe_special_tokens(run)}." if marks else ""
     if fits_scene(run, trace, selection.head):
         before, sentence = _weights_before(run, request, selection, is_changed), _sentence_of(request)
         with st.container(key="model_editable" if sentence else "model_sentence"):
-            draw_sentence(trace, selection.head, selection.query, sorted(run.special), before, sentence, about)
+            draw_sentence(trace, selection.head, selection.query, sorted(run.special), before, sentence, marks_note)
     else:
         token_view(run, trace, selection.head)
-        if about:
+        if marks_note:
             with st.container(key="desk_model_marks"):
-                st.caption(error_markdown(about))
+                st.caption(error_markdown(marks_note))
 
 
 def surprise(run: ModelRun, request: RunRequest | None) -> None:

@@ -40,6 +40,6 @@ def draw_run() -> None:
 
 page_frame(
     NAME,
-    "A model reads with many attentions side by side, its *heads*. Head 3.1 is head 1 of layer 3, both from 0.",
+    "A model has many attentions side by side, its *heads*: 3.1 is head 1 of layer 3, both from 0.",
 )
 page_body(draw_run)

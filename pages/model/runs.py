@@ -86,7 +86,7 @@ def draw_model_and_head(
     runs = draw_model(*needs, has_changes=has_changes)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="experiment_input_head"):
         run = runs.changed if has_changes else runs.run
-        choose_head(run, selection=select(run))
+        choose_head(run, select(run))
     return runs
 
 

@@ -45,11 +45,11 @@ def draw_sentence(
     marks: Sequence[int],
     before: list[float] | None,
     sentence: SentenceText | None,
-    about_marks: str,
+    marks_note: str,
 ) -> None:
     """Draw the sentence of a head at a query; another one is chosen in it. `before` are its weights in the first text.
 
-    Positions of `marks` are no words, as `about_marks` says; without a SentenceText, it cannot be edited.
+    Positions of `marks` are no words, as `marks_note` says; without a SentenceText, it cannot be edited.
     """
 
     def on_choose() -> None:
@@ -80,6 +80,6 @@ def draw_sentence(
         "rival": sentence and sentence.rival,
         "clicks": sentence.clicks if sentence else 0,
         "note": "Point at a word: where does it look?",
-        "marks": about_marks,
+        "marks": marks_note,
     }
     _sentence(key=SCENE, data=data, default={"chosen": None}, on_chosen_change=on_choose)

@@ -172,10 +172,10 @@ def why_ended(request: RunRequest, ids: tuple[int, ...]) -> str:
 
 
 def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
-    n_positions, n_most = _lengths(request)
+    n_positions, max_tokens = _lengths(request)
     if len(ids) >= n_positions:
         return f"The text fills the {n_positions:,} positions that the model knows."
-    if len(ids) >= n_most:
+    if len(ids) >= max_tokens:
         n_written = format_count(len(ids) - WRITING.value["n_input"], "tokens")
         return f"{n_written} were written. This page writes no further."
     return ""
@@ -213,11 +213,11 @@ def written(request: RunRequest) -> Generation:
     generation = generation_of(request, text_ids(request))
     if not n_pending or why_ended(request, generation.ids):
         return generation
-    n_most = min(len(generation.ids) + n_pending, *_lengths(request))
+    max_tokens = min(len(generation.ids) + n_pending, *_lengths(request))
     append_token(int(generation.logits[-1].argmax()), len(generation.ids) - 1)
     ids = text_ids(request)
-    if len(ids) < n_most and not why_ended(request, ids):
-        WRITING.value["ids"] = [*_computed(write_on, request, ids, n_most - len(ids))]
+    if len(ids) < max_tokens and not why_ended(request, ids):
+        WRITING.value["ids"] = [*_computed(write_on, request, ids, max_tokens - len(ids))]
     return generation_of(request, text_ids(request))
 
 
