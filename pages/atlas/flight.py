@@ -101,8 +101,8 @@ def _described_stop(source: MatrixSource, shared: SharedAtlas) -> Stop:
         row, column = cell
         query_label, key_label = (source.text.labels[position].strip() for position in cell)
         weights = trace.weights(head, [row])[0]
-        looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", fine_percent(float(weights[column]))
-        title = f"At “{query_label}” it {looks} at “{key_label}”, piece {column + 1:,}: {weight}"
+        degree, weight = " most" * (int(weights.argmax()) == column), fine_percent(float(weights[column]))
+        title = f"At “{query_label}” it looks{degree} at “{key_label}”, piece {column + 1:,}: {weight}"
         stop = Stop(title, "Every cell is one weight.", View(row + 0.5, column + 0.5, CLOSE_UP_CELLS), cell)
     return stop if is_map_at(stop.view, stop.cell) else ELSEWHERE
 
@@ -216,8 +216,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
     title = "Two sentences, piece by piece"
     if has_echo:
         is_second = text.labels[echo.first.start : echo.second.stop].count(text.labels[echo.query]) == 2
-        looks = f"At {'the second ' * is_second}“{query}” it looks back at “{followed}”"
-        title = f"{looks}: what came next the first time"
+        glance = f"At {'the second ' * is_second}“{query}” it looks back at “{followed}”"
+        title = f"{glance}: what came next the first time"
     last_stop = Stop(title, average, View(row, middle, len(echo.second) + 0.5), cell)
     return [stop_of(RIBBON_CELLS, ribbon), stop_of(PAGE_CELLS, strokes), last_stop]
 

@@ -31,7 +31,7 @@ from ui.try_this import TryThis, is_answered, try_this
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One key", "triples": "Two keys"}
-LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "Always shut"
+LARGER, TWICE, NO_KEY = "One key, larger layer", "One key, two layers", "Always say shut"
 STACKS = {LARGER: "match3-one-layer", TWICE: "match3-two-layers"}
 NEW_LOCKS = "Right of {:,} new locks, open or shut"
 JUDGED_BOUNDS = 0.65, 0.95
@@ -111,8 +111,10 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
     (n_single, n_open, n_alarms), (n_both, _, n_false) = map(_count, parties.values())
-    counts = f"One key finds <b>{n_single} of {n_open}</b> locks that open. Two at once: <b>{n_both} of {n_open}</b>"
-    st.html(f'<p class="opened">{counts}</p>')
+    alarms = [f", wrongly {n} other{'s' * (n > 1)}" if n else "" for n in (n_alarms, n_false)]
+    single = f"{'In one layer, o' if is_answered(NAME) else 'O'}ne key finds <b>{n_single} of {n_open}</b>"
+    double = f"Two at once: <b>{n_both} of {n_open}</b>{alarms[1]}"
+    st.html(f'<p class="opened">{single} locks that open{alarms[0]}. {double}</p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
     tried = sorted(heaviest - {query})
@@ -123,6 +125,7 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
         "tried": tried,
         "share": float(weights.max()),
         "opens": parties["triples"][query].is_opened,
+        "ringed": [index for index, guest in enumerate(parties["triples"]) if guest.can_open],
         "says": [_say(head, parties[head][query], tried, numbers, query) for head in HEADS],
     }
     widths = [1, 1.2] if is_answered(NAME) else [1.7, 1]
@@ -132,9 +135,6 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     with right:
         with st.container(key="groups_bars"):
             _draw_bars()
-            if n_alarms or n_false:
-                with st.container(key="desk_groups_alarms"):
-                    st.caption(f"Wrongly called open here: {n_alarms} with one key, {n_false} with two.")
         try_this(NAME, surprise())
 
 

@@ -2,7 +2,8 @@
 // the lock and bounces, then those that the network tries together. A guest who is clicked, or dragged to the middle, has the lock.
 import { boxOf, clamp, dragged, inLine, isNew, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
-const WIDE = 640, HIGH = 476, CENTRE = [WIDE / 2, 228], RADII = [224, 180], GUEST = 32, LOCK = 66, NEAR = 100;
+const WIDE = 640, HIGH = 476, CENTRE = [WIDE / 2, 228], RADII = [224, 180], GUEST = 32, LOCK = 66, RING = 7, NEAR = 100;
+const NOTES = [["ring: lock opens", "right"], ["lock = query", "query"], ["guest = key", "asked"], ["a score: one pair", ""]];
 const BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 ";
 const SHUT = `${BODY}V-.4 A.45 .45 0 0 1 .45 -.4 V-.1 H.27 V-.4 A.27 .27 0 0 0 -.27 -.4 V-.1 Z`;
 const OPEN = `${BODY}V-.65 A.45 .45 0 0 1 .45 -.65 V-.45 H.27 V-.65 A.27 .27 0 0 0 -.27 -.65 V-.1 Z`;
@@ -37,7 +38,7 @@ class Party {
   }
 
   build() {
-    const { svg, data: { names, numbers, query, tried, share, opens } } = this;
+    const { svg, data: { names, numbers, query, ringed, tried, share, opens } } = this;
     const hadFocus = svg.contains(svg.getRootNode().activeElement);
     svg.replaceChildren();
     set(svg, { "aria-label": `The party: ${names[query]}'s lock in the middle` });
@@ -46,12 +47,14 @@ class Party {
       return make(svg, "svg:line", { class: "line", x1: x, y1: y, x2: a, y2: b, "stroke-width": 3 + 9 * share });
     });
     const lock = make(svg, "svg:g", { class: `lock ${opens ? "open" : ""}`, transform: `translate(${CENTRE})` });
+    if (ringed.includes(query)) make(lock, "svg:circle", { r: LOCK + RING, class: "ring" });
     make(lock, "svg:circle", { r: LOCK });
     this.states = [SHUT, opens ? OPEN : SHUT].map((d, state) => make(lock, "svg:path", { d, transform: "translate(0 -14) scale(32)", class: state ? "last" : "shut" }));
     this.lock = lock;
     make(lock, "svg:text", { y: 42, class: "number" }, `${names[query]} ${numbers[query]}`);
     this.keys = names.map((_, guest) => (guest === query ? null : this.buildKey(guest)));
     const guests = [...names.keys()].filter((guest) => guest !== query).map((guest) => this.buildGuest(guest));
+    NOTES.slice(ringed.length ? 0 : 1).forEach(([text, className], line, { length }) => make(svg, "svg:text", { x: 0, y: HIGH - 24 * (length - 1 - line), class: `note ${className}` }, text));
     inLine(guests, () => {}, () => {});  // a click is heard where a drag is
     if (hadFocus) guests[0].focus({ preventScroll: true });
     this.says.replaceChildren(...this.data.says.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
@@ -67,13 +70,14 @@ class Party {
   }
 
   buildGuest(guest) {
-    const { data: { names, numbers, tried } } = this, [x, y] = this.seatOf(guest);
+    const { data: { names, numbers, ringed, tried } } = this, [x, y] = this.seatOf(guest);
     const node = make(this.svg, "svg:g", { class: `guest ${tried.includes(guest) ? "tried" : ""}`, role: "button", "aria-label": `${numbers[guest]} ${names[guest]}: choose this lock` });
     node.style.transform = at([x, y]);
+    if (ringed.includes(guest)) make(node, "svg:circle", { r: GUEST + RING, class: "ring" });
     make(node, "svg:circle", { r: GUEST });
     make(node, "svg:text", { y: 9, class: "number" }, `${numbers[guest]} `);
     const isBeside = Math.abs(x - CENTRE[0]) > 0.6 * RADII[0], side = Math.sign(x - CENTRE[0]);
-    make(node, "svg:text", { class: `name ${isBeside ? (side > 0 ? "right" : "left") : ""}`, x: isBeside ? side * (GUEST + 8) : 0, y: isBeside ? 6 : y < CENTRE[1] ? -GUEST - 7 : GUEST + 20 }, names[guest]);
+    make(node, "svg:text", { class: `name ${isBeside ? (side > 0 ? "right" : "left") : ""}`, x: isBeside ? side * (GUEST + 12) : 0, y: isBeside ? 6 : y < CENTRE[1] ? -GUEST - 12 : GUEST + 26 }, names[guest]);
     const pointOf = ({ clientX, clientY }) => {
       const box = boxOf(this.svg), zoom = this.svg.currentCSSZoom ?? 1;
       return [((clientX / zoom - box.x) * WIDE) / box.width, ((clientY / zoom - box.y) * HIGH) / box.height];
@@ -113,7 +117,7 @@ class Party {
       }
     });
     const later = { duration: 300, delay: end, fill: "backwards" }, appear = [{ opacity: 0 }, {}];
-    for (const node of this.svg.querySelectorAll(".tried circle")) node.animate([{ fill: "#6B7785" }, { fill: "#6B7785" }], { duration: end });
+    for (const node of this.svg.querySelectorAll(".tried circle:not(.ring)")) node.animate([{ fill: "#6B7785" }, { fill: "#6B7785" }], { duration: end });
     for (const node of [...lines, last, this.says.lastChild]) node?.animate(appear, later);
     shut.animate([{ opacity: 1 }, { opacity: 1 }], { duration: end });
     this.lock.animate([{ color: "var(--dull)" }, { color: "var(--dull)" }], { duration: end });

@@ -159,10 +159,10 @@ def draw_learning(training: Training, inputs: Any, text: str) -> None:
         st.rerun()  # the whole page, so that the fragment's clock begins or ends
     if remark := training.run.lesson.remark(text):
         st.info(remark)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
-        is_recorded = recorded_film(training.run, text) is not None and not training.is_on
-        _buttons(training, is_recorded, is_primary=relinked_guess(training, text) is None)
-    draw_film(training, inputs, text)
+    with st.container(key="train_run"):
+        draw_film(training, inputs, text)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
+            _buttons(training, is_primary=relinked_guess(training, text) is None)
     if bridge := LESSON_WORDINGS[training.run.settings.lesson].get("bridge"):
         st.caption(bridge)
 
@@ -174,15 +174,17 @@ def recorded_film(run: LiveRun, text: str) -> dict[str, Any] | None:
     return FILMS.get(lesson) if is_usual and is_example and not run.step else None
 
 
-def _buttons(training: Training, is_recorded: bool, *, is_primary: bool) -> None:
-    is_visitors, takes = training is TRAINING.value, f"about {training.run.lesson.seconds} seconds."
+def _buttons(training: Training, *, is_primary: bool) -> None:
+    is_visitors = training is TRAINING.value
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.pause)
     elif training.run.step and training.stage is TrainingStage.RESTS:
         st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=resume)
     else:
         again = training.stage is TrainingStage.DONE and is_visitors
-        label, icon = ("Train again", ":material/replay:") if again else ("Start", ":material/play_arrow:")
+        label, icon = f"Train it here ({training.run.lesson.seconds} s)", ":material/play_arrow:"
+        if again:
+            label, icon = "Train again", ":material/replay:"
         st.button(
             label,
             key="train_start",
@@ -193,18 +195,18 @@ def _buttons(training: Training, is_recorded: bool, *, is_primary: bool) -> None
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.n_before, training.seconds_left
-    recorded = f"Recorded; yours takes {takes}"
     captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
-        TrainingStage.RESTS: "It rests." if training.run.step else recorded if is_recorded else f"It takes {takes}",
+        TrainingStage.RESTS: "It rests." if training.run.step else "",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
         if training.seconds and not training.first_step
         else "Trained."
         if is_visitors
-        else recorded,
+        else "",
     }
-    st.caption(training.remark or captions[training.stage])
+    if caption := training.remark or captions[training.stage]:
+        st.caption(caption)
 
 
 def looks_of(run: LiveRun, inputs: Any, text: str) -> list[Look]:
@@ -224,11 +226,11 @@ def draw_film(training: Training, inputs: Any, text: str) -> None:
     wording = LESSON_WORDINGS[training.run.settings.lesson]
     data = {"name": str(id(training.run)), "live": training.is_on, "title": wording["measure"]}
     is_asking = training.run.settings.lesson == "graph" and is_guessing(NAME)
-    sentences = [] if is_asking else [query_text(training.run.settings)]  # it names the answer
-    if "case" in wording and text == wording["example"] and not is_asking:
+    sentences = [query_text(training.run.settings)]  # it names the answer
+    if "case" in wording and text == wording["example"]:
         sentences.append(wording["case"])
-    reasons = [] if is_asking else wording.get("reasons", [])
-    data |= {"caption": " ".join((*sentences, wording.get("caption", WORDINGS["caption"]))), "reasons": reasons}
+    caption = " ".join((*sentences, wording.get("caption", WORDINGS["caption"])))
+    data |= {"caption": wording["asked"] if is_asking else caption, "reasons": wording.get("reasons", [])}
     data["isTried"] = TRY_STAGE[NAME].value != NOT_TRIED
     data["isAlone"] = open_question(NAME) is None
     data["relinked"] = [[NODES.index(node) for node in edge] for edge in NEW_EDGES] if is_asking else []

@@ -5,7 +5,7 @@ import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js"
 import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 670, LARGEST_ALONE = 780, CHART = 310, FOOT = 30, ACROSS = 5;
+const PICTURES_A_SECOND = 5, BESIDE = 560, LARGEST = 480, LARGEST_IN_HALL = 730, LARGEST_ALONE = 920, CHART = 310, FOOT = 30, ACROSS = 5;
 const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 const NODES = { red: "#C24A00", green: "#00805D", blue: "#0072B2" }, RIGHT = "#00875F", WRONG = "#D2520A";
 
@@ -66,6 +66,7 @@ class LearningFilm extends Film {
     if (!this.data || !this.measure()) return this.stop();
     const { canvas, data } = this, frame = data.frames[this.at];
     writeMarked(this.verdict, frame.verdict);
+    this.bar.style.display = data.isTried && window.lecture?.on ? "none" : "";
     this.verdict.hidden = data.isTried;  // what is asked is of the graph alone
     this.caption.textContent = data.caption;
     if (!this.playing && !data.live && this.heard.textContent !== this.verdict.textContent) this.heard.textContent = this.verdict.textContent;
@@ -114,12 +115,13 @@ class LearningFilm extends Film {
       const angle = (2 * Math.PI * (ACROSS * node - 0.5)) / n - Math.PI / 2;
       return [Math.cos(angle), Math.sin(angle)];
     }), middle = [x + w / 2, y + h / 2], place = (node, far = radius) => at[node].map((part, axis) => middle[axis] + part * far);
+    const asked = new Set(relinked.flat());
     pen.strokeStyle = PINK;
     pen.lineCap = "butt";
     keys.forEach((_, from) => keys.forEach((_, to) => {
       const share = map[from * n + to] / 255, [[x1, y1], [x2, y2]] = [place(from), place(to)];
-      if (from === to || !share) return;
-      const stays = [from, to].includes(0) && share < 0.5;  // of the node that is asked about, an edge that is not cut
+      if (from === to || !share || (asked.has(from) && asked.has(to))) return;  // an edge that is cut
+      const stays = [from, to].includes(0) && share < 0.5;  // of the node that is asked about
       pen.globalAlpha = (0.3 + 0.7 * share) * (relinked.length ? 0.25 : 1);
       pen.lineWidth = 1 + (0.6 * disc - 1) * share;
       if (relinked.length) Object.assign(pen, stays ? { globalAlpha: 1, lineWidth: disc / 5, strokeStyle: this.ink } : { strokeStyle: PINK });
@@ -146,7 +148,7 @@ class LearningFilm extends Film {
       pen.fill();
       this.write(name, left, top - 0.5 * disc, { size: 0.62 * disc, align: "center", colour: "#fff" });
       this.write(number, left, top + 0.28 * disc, { size: 0.9 * disc, align: "center", weight: 700, colour: "#fff" });
-      this.mark(says[node], right[node], ...place(node, radius + disc + 0.95 * letters), "center", 0.72 * disc);
+      this.mark(asked.has(node) ? "?" : says[node], asked.has(node) ? null : right[node], ...place(node, radius + disc + 0.95 * letters), "center", 0.72 * disc);
     });
   }
 
@@ -200,8 +202,8 @@ class LearningFilm extends Film {
       pen.fillRect(x, down(share), plot, 1);
       this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
-    const batches = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
-    this.write(batches, Math.max(across(step), x + this.longest([batches], 12)), y + h + 16, { align: "right" });
+    this.write("0", x, y + h + 16, { align: "center" });
+    this.write(`${data.n_steps.toLocaleString("en")} batches`, x + plot, y + h + 16, { align: "right" });
     const ends = data.names.map((name, model) => {
       pen.strokeStyle = LINES[model];
       pen.lineWidth = model ? 2 : 4;

@@ -16,7 +16,7 @@ def answer(learning: Learning) -> str:
     if settings.lesson == "triples":
         return "Choose another lesson: this one shows sums over pairs of numbers, and not single weights."
     if not learning.run.step:
-        return "The sharper a map, the less of a gradient its softmax passes. Press *Start* to measure how much."
+        return "The sharper a map, the less of a gradient its softmax passes. Train it here to measure how much."
     passed = [look.passed for look in looks_of(learning.run, learning.inputs, learning.text)]
     return (
         f"The sharper, the less: its softmax passed {percent(passed[0])} of a gradient at first, "

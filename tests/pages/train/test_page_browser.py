@@ -9,7 +9,7 @@ from tests.support.on_page import settle
 
 def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
     page.goto(f"{app_url}/train?lesson=digits")
-    start = page.get_by_role("button", name="Start", exact=True)
+    start = page.get_by_role("button", name="Train it here")
     start.wait_for()
     settle(page)
     start.click()
