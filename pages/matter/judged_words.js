@@ -6,7 +6,7 @@ import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 import { quoted, saidOf } from "../../attention_core/attention/view/scene_captions.js";
 
-const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 40, APART = 12;  // pixels, of a large screen the last two
+const LEAST_POINTS = 0.0095, GAP = 6, MORE_ROOM = 12, APART = 12;  // pixels, of a large screen the last two
 
 const pointsOf = (change) => minus(`${change > 0 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < LEAST_POINTS ? 1 : 0)}`);
 

@@ -42,5 +42,5 @@ def draw(judgement: Judgement) -> None:
     if judgement.is_read:
         with right:
             bars = zip(judgement.sentence.labels, _states(judgement), repeat(ROLE_COLOURS[Role.VALUE]), strict=False)
-            inputs.draw_bars("Each word's vector alone: positive", [*bars])
+            inputs.draw_bars("Each word alone: positive", [*bars])
             note("In the network of equal weights.")
