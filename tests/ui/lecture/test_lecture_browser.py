@@ -185,7 +185,7 @@ def test_remote_control_goes_on_to_the_next_page_after_the_last_step(page, app_u
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="Three vectors, nine pairs", exact=True).wait_for()
     page.goto(f"{app_url}/atlas?lecture=1&question=fits")
-    page.get_by_text("Each weight is computed from these").wait_for()
+    page.get_by_role("heading", name="How does it fit into memory?").wait_for()
     settle(page)
     page.keyboard.press("PageDown")
     page.wait_for_url(re.compile(f"{app_url}/[?]"))  # the last page leads to Start
