@@ -260,7 +260,7 @@ export class MapDrawing extends MapView {
   }
 
   writeLabels(pen, range, x0, y0) {
-    const { hovered, cell } = this, flat = this.flatSize(pen, range), isFlat = flat > 0, size = flat || clamp((cell * 0.62) / this.large, 9.5, LARGEST_LABEL);
+    const { hovered, cell } = this, flat = (this.flat = this.flatSize(pen, range)), isFlat = flat > 0, size = flat || clamp((cell * 0.62) / this.large, 9.5, LARGEST_LABEL);
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
     for (let row = Math.floor(range.top); row < range.bottom; row++) {
@@ -294,7 +294,7 @@ export class MapDrawing extends MapView {
   paintArc(pen, range, y0) {
     const { large, mark: [row, column] } = this, [from, to] = [this.px(row + 0.5), this.px(column + 0.5)], [low, high] = [y0 - 24 * large, y0 - 62 * large];
     const point = this.codeAt(row, column);
-    if (!this.flatSize(pen, range) || column < range.left || row + 1 > range.right || !point) return;
+    if (!this.flat || column < range.left || row + 1 > range.right || !point) return;
     Object.assign(pen, { strokeStyle: this.data.colour, fillStyle: this.data.colour, lineWidth: 3 * large });
     pen.beginPath();
     pen.moveTo(from, low);

@@ -193,8 +193,8 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
     _, echo_weight, neighbour_weight = echo.shares
     has_echo = echo_weight >= MIN_ECHO_WEIGHT
     slants = (
-        "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
-        "piece that many look at."
+        "Short slanted strokes: words that return, and what came next the last time. Upright lines: pieces that many "
+        "look at."
     )
     with_echo = "Outlined: words that return. Nobody told it to look so: it helps to guess the next word."
     without_echo = (
