@@ -5,7 +5,7 @@ import { asPercent, bold, clamp, make, set, shownBy } from "../../attention_core
 import { mix, tonesOn } from "../../attention_core/attention/view/scene_drawing.js";
 import { DrawnScene } from "../../ui/components/drawn_scene.js";
 
-const NARROW = 560, WIDE = 1060, HALF = 0.5, PALE = 0.25, PIECE = 0.094, HALL = 1.42, BESIDE = 180, END = "end";
+const NARROW = 560, WIDE = 1060, HALF = 0.5, PALE = 0.25, PIECE = 0.094, HALL = 1.5, END = "end";
 
 // Weights of which only the largest are left, those that hold half of all.
 const halfOf = (weights) => {
@@ -22,6 +22,7 @@ const halfOf = (weights) => {
 class ReadingScene extends DrawnScene {
   constructor(root) {
     super(root);
+    this.root.insertBefore(this.note, this.frame);
     this.looks.classList.add("chain");
   }
 
@@ -69,15 +70,7 @@ class ReadingScene extends DrawnScene {
       Object.assign(node.style, { left: `${lefts[row]}px`, top: `${top}px` });
       this.layout.height = Math.max(row ? this.layout.height : 0, top + tall + 4);
     });
-    this.placeNote(width - side - 24);
     this.placeAll();
-  }
-
-  // Above the picture, or beside it where a hall's screen has room.
-  placeNote(room) {
-    if (room < BESIDE) this.root.insertBefore(this.note, this.frame);
-    else this.stage.append(this.note);
-    this.note.style = room < BESIDE ? "" : `position:absolute;left:${this.layout.side + 24}px;top:0;width:${room}px`;
   }
 
   placeBox() {
