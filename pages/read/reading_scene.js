@@ -19,6 +19,15 @@ const halfOf = (weights) => {
   return half;
 };
 
+// The middle of the 3 x 3 regions that hold most: a single one can be heavy far from the others.
+const heaviestPlace = (weights, columns) => {
+  const sums = weights.map((_, index) => [-1, 0, 1].reduce((sum, on) => {
+    const isInside = (index % columns) + on >= 0 && (index % columns) + on < columns;
+    return sum + (isInside ? [-columns, 0, columns].reduce((all, down) => all + (weights[index + on + down] ?? 0), 0) : 0);
+  }, 0));
+  return sums.indexOf(Math.max(...sums));
+};
+
 class ReadingScene extends DrawnScene {
   constructor(root) {
     super(root);
@@ -28,6 +37,7 @@ class ReadingScene extends DrawnScene {
 
   adopt(data, tell) {
     this.halves = data.looks.map(({ weights }) => halfOf(weights));
+    this.spots = data.looks.map(({ weights }) => heaviestPlace(weights, data.grid[1]));
     super.adopt(data, tell);
   }
 
@@ -86,9 +96,9 @@ class ReadingScene extends DrawnScene {
   // Whether a look ends the reading: what it takes is nothing to be seen.
   endsAt(row) { return this.data.looks[row].answer[0][0] === END; }
 
-  // The middle of the region where a look goes most.
+  // Where a look goes.
   spotOf(row) {
-    const { weights } = this.data.looks[row], { x, y, w, h } = this.cellOf(weights.indexOf(Math.max(...weights)));
+    const { x, y, w, h } = this.cellOf(this.spots[row]);
     return [x + w / 2, y + h / 2];
   }
 
