@@ -66,7 +66,7 @@ class TenDigits {
       make(lines, "svg:circle", { cx: left, cy: top, r: 3 });
       make(lines, "svg:text", { x: from.offsetLeft + from.offsetWidth + 6, y: top }, weight);
     }
-    for (const name of ["rim", "ring"]) make(lines, "svg:rect", { class: name, x: x - half, y: y - half, width: 2 * half, height: 2 * half });
+    for (const name of ["rim", "frame"]) make(lines, "svg:rect", { class: name, x: x - half, y: y - half, width: 2 * half, height: 2 * half });
   }
 
   play() {
