@@ -21,20 +21,17 @@ MAX_RUNS = 3  # of letters that a query shares with the nearest keys, one each
 MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
 
 
-def type_query(request: LookupRequest) -> int:
-    """Draw the box for a query, and what cannot be used; return the index of the present query."""
+def type_query(request: LookupRequest) -> None:
+    """Draw the box for a query, and what cannot be used."""
     prompt = "Ask something of your own"
     box = partial(st.text_input, prompt, key=QUERY_BOX, placeholder=prompt, label_visibility="collapsed")
     box(max_chars=MAX_QUERY_TEXT, on_change=_on_query)
     for remark in filter(None, (*request.remarks, BOX_REMARKS.value)):
         st.info(remark)
-    QUERY.clamp_to_options(range(len(request.queries)), 0)
-    return QUERY.value
 
 
 def choose_query(request: LookupRequest) -> int:
-    """Draw the box for a query, and the queries; return the index of the present one."""
-    type_query(request)
+    """Draw the queries; return the index of the present one."""
     names = distinct([error_markdown(query) for query in request.queries])
     options = dict(enumerate(names))
     return single_choice("Query", QUERY, options, label_visibility="collapsed", wrap=True, on_change=guess_again)

@@ -50,9 +50,8 @@ def look_up(request: table.LookupRequest, query: int) -> LookUp:
     """Draw how softly and by what is compared; return how a query is looked up so."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
         encoders = screen.choose_encoder()
-        temperature = table.TEMPERATURE.widget(
-            st.select_slider, "From picky (the best key alone) to fair (all alike)", table.TEMPERATURES
-        )
+        label = "Temperature: from picky (the best key alone) to fair (all alike)"
+        temperature = table.TEMPERATURE.widget(st.select_slider, label, table.TEMPERATURES)
     plain = soft_lookup(request.records, request.queries, temperature, next(iter(encoders.values())))
     trace = plain.replace(table.EDITS.fitting(plain, input_id=request.in_words))
     take_along(lambda: export_bar(trace, table.NAME, query=query))
@@ -65,4 +64,5 @@ def draw_lookup() -> LookUp:
         preset = table.chosen_table()
         table.choose_table()
         request = table.current_request(preset)
+        screen.type_query(request)
         return look_up(request, screen.choose_query(request))

@@ -18,13 +18,14 @@ def dictionary() -> None:
         return
     preset = table.chosen_table()
     request = table.current_request(preset)
-    with st.container(key="lookup_in_a_row", horizontal=True, vertical_alignment="center"):
-        query = screen.type_query(request)
+    row = st.container(key="lookup_in_a_row", horizontal=True, vertical_alignment="center")
+    with row:
+        screen.type_query(request)
         table.choose_table()
-        surprise = st.container(key="lookup_surprise")
+    query = screen.choose_query(request)
     scene = st.container()
     lookup = look_up(request, query)
-    with surprise:
+    with row:
         screen.try_second_comparison(request, query, lookup.encoders)
     with scene:
         draw_lookup_scene(lookup)

@@ -22,7 +22,6 @@ from ui.layout import grey_out
 from ui.scene import TABLE, SceneChoice, draw_scene, scene_choice
 from ui.try_this import is_guessing
 
-MAX_IN_ORDER = 16  # records that keep their places; of more, the heaviest come first
 EVEN = "every record gets the same weight"
 
 
@@ -31,51 +30,46 @@ def draw_lookup_scene(lookup: LookUp) -> None:
     request, trace, query = lookup.request, lookup.trace, lookup.query
     records, weights = request.records, to_array(trace.weights()[query])
     grey_out("lookup_scene", not request.is_present)
-    is_long = len(weights) > MAX_IN_ORDER
-    order = (np.argsort(-weights, kind="stable") if is_long else np.arange(len(weights))).tolist()
     labels = trace.story.key_axis.labels
     columns = {"weight": weights.tolist()}
     note_picture(partial(bar_table, labels, columns, (ROLE_COLOURS[Role.WEIGHTS],)), "Weights of all records")
 
     def on_choose() -> None:
         if choice := scene_choice(NAME, trace.n_queries, trace.n_keys):
-            _change(request, trace, choice if choice.key is None else choice._replace(key=order[choice.key]))
+            _change(request, trace, choice)
 
-    by = f"a cosine by {next(iter(lookup.encoders))}, divided by {lookup.temperature:g}"
+    note = f"The nearer to the query, the higher the score: a cosine by {next(iter(lookup.encoders))}."
     ways = to_array(lookup.encoders.get("meaning", lookup.encoder).embed(records.keys))
-    data = table_data(request, trace, order, ways) | {
+    data = table_data(request, trace, ways) | {
         "query": query,
         "focus": MATCHING.value,
-        "note": "" if is_guessing(NAME) else f"The nearer to the query, the higher the score: {by}.",
+        "note": "" if is_guessing(NAME) else note,
         "plays": request.is_present,
         "covered": is_guessing(NAME),
-        "titles": [escape_hidden(records.keys[key]) for key in order],
+        "titles": [*map(escape_hidden, records.keys)],
     }
     draw_scene(NAME, data, on_choose, TABLE)
 
 
-def table_data(request: LookupRequest, trace: AttentionTrace, order: list[int], ways: np.ndarray) -> dict[str, object]:
-    """Return what scene_table.js reads of a look-up; `order` has the records' indices as they stand in the picture.
+def table_data(request: LookupRequest, trace: AttentionTrace, ways: np.ndarray) -> dict[str, object]:
+    """Return what scene_table.js reads of a look-up.
 
     The directions in which keys stand follow from `ways` (n_keys, d), however they are compared.
     """
     records, data = request.records, scene_data(trace, nouns=("query", "key"))
     vectors, keys = to_array(trace.query[0]), to_array(trace.key_of(0))
     cosines = vectors @ keys.T * (not is_guessing(NAME))  # what is guessed is not seen
-    data |= {name: [[row[key] for key in order] for row in data[name]] for name in ("scores", "weights")}
     stored = {text: key for key, text in enumerate(records.keys)}  # a dictionary keeps the last of equal keys
     edited = {edit.query for edit in trace.edits if isinstance(edit, SetWeights)}
     return data | {
         "queries": [*map(escape_hidden, request.queries)],
-        "keys": [escape_hidden(data["keys"][key]) for key in order],
-        "values": [escape_hidden(records.values[key]) for key in order],
+        "keys": [*map(escape_hidden, data["keys"])],
+        "values": [*map(escape_hidden, records.values)],
         "names": [records.key_name, records.value_name],
-        "exact": [order.index(stored[text]) if text in stored else None for text in request.queries],
-        "cut": [[order.index(key) for key in row] for row in data["cut"]],
-        "points": points_around_queries(ways, cosines)[:, order].round(4).tolist(),
+        "exact": [stored.get(text) for text in request.queries],
+        "points": points_around_queries(ways, cosines).round(4).tolist(),
         "unlike": [fits_nothing(trace, query) for query in range(trace.n_queries)],
-        "equal": len(order) > 1,
-        "axes": data["axes"] if order == sorted(order) else None,
+        "equal": len(records.keys) > 1,
         "isEven": Uniform() in trace.edits,
         "changed": [*edited],
         "isEdited": bool({*trace.edits} - {Uniform()}),

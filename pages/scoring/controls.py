@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.scores import SCORES
@@ -79,15 +80,18 @@ def score_title(name: str) -> str:
     return "squared distance" if name == "L2 distance" else name
 
 
-def draw_examples(vectors: Vectors) -> None:
-    """Draw the examples, and the note on one that was chosen."""
-    with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
+def draw_examples(vectors: Vectors) -> DeltaGenerator:
+    """Draw the examples, and the note on one that was chosen; return their row, in which there is room."""
+    row = st.container(key="scoring_in_a_row", horizontal=True, vertical_alignment="center")
+    with row.container(key="scoring_tools", horizontal=True, gap="small", width="content"):
         for preset in VECTOR_PRESETS:
+            kind = "primary" if preset.text() == vectors.text() else "secondary"
             key = f"scoring_preset_{preset.name}"
-            st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
+            st.button(preset.name, key=key, type=kind, on_click=_on_example, args=(preset,))
     is_first = vectors.text() == FIRST.text()  # whose sentence stands above the plane
     if vectors.note and TRY_STAGE[NAME].value == NOT_TRIED and not is_first:
         st.caption(vectors.note)
+    return row
 
 
 def arrange_example(vectors: Vectors) -> None:

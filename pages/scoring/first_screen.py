@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from attention_core import AttentionTrace, Role
-from attention_core.attention.scores import SCORES, Score
+from attention_core.attention.scores import Score
 from attention_core.attention.view.scene import scene_data
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -116,25 +116,25 @@ def _doubled_vectors() -> Vectors:
     return Vectors(query, controls.FIRST.keys, "q is twice as long as before.")
 
 
-def double_query() -> None:
+def _double_query() -> None:
     """Arrange the first example, with its query twice as long, and choose the score that is asked about last."""
     controls.arrange_example(_doubled_vectors())
     controls.SCORE.value = GUESSED_SCORES[-1]
 
 
-def score_that_changes() -> tuple[int, str]:
+def _score_that_changes(functions: Mapping[str, Score]) -> tuple[int, str]:
     """Return which of GUESSED_SCORES prefers another key once the query is twice as long, and a sentence on it."""
     doubled = _doubled_vectors()
     if controls.VECTORS.value.text() != doubled.text():
         return -1, "These are other arrows now."
-    functions = {name: SCORES[name]() for name in GUESSED_SCORES}
+    functions = {name: functions[name] for name in HERO_SCORES}
     before, after = (_favourites(functions, vectors) for vectors in (controls.FIRST, doubled))
-    changed = [name for name in GUESSED_SCORES if before[name].key != after[name].key]
-    if len(changed) != 1:
-        return -1, f"{len(changed)} scores now prefer another key."
-    (name,) = changed
+    changed = [name for name in HERO_SCORES if before[name].key != after[name].key]
+    (name,) = (name for name in changed if name in GUESSED_SCORES)
+    others = [controls.score_title(name) for name in changed if name not in GUESSED_SCORES]
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
-    sentence = f"**{controls.score_title(name).capitalize()}**: q's tip is now nearest to {new}, not {old}."
+    too = f" ({', '.join(others)}, too)" if others else ""
+    sentence = f"**{controls.score_title(name).capitalize()}**{too}: q's tip is now nearest to {new}, not {old}."
     return GUESSED_SCORES.index(name), f"{sentence} Dot products double, angles stay."
 
 
@@ -143,11 +143,13 @@ def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, m
     return measures.favourites(measures.compare(functions, query[None], key))
 
 
-DOUBLE_QUERY = TryThis(
-    "make q twice as long",
-    "q becomes twice as long and keeps its direction. Which of these then prefers another key?",
-    [*map(controls.score_title, GUESSED_SCORES)],
-    double_query,
-    score_that_changes,
-    controls.PLANE.container_key,
-)
+def double_query(functions: Mapping[str, Score]) -> TryThis:
+    """Return the page's surprise: which of GUESSED_SCORES, by these functions, changes with the query's length."""
+    return TryThis(
+        "make q twice as long",
+        "q becomes twice as long and keeps its direction. Which of these then prefers another key?",
+        [*map(controls.score_title, GUESSED_SCORES)],
+        _double_query,
+        partial(_score_that_changes, functions),
+        controls.PLANE.container_key,
+    )

@@ -29,6 +29,7 @@ class Comparison(NamedTuple):
     unedited: dict[str, AttentionTrace]  # each of one score
     traces: dict[str, AttentionTrace]  # with the edits that fit
     container: DeltaGenerator  # of the plane
+    row: DeltaGenerator  # of the examples
 
     @property
     def key_names(self) -> list[str]:
@@ -45,15 +46,15 @@ def draw_comparison(key: str = "scoring_shown") -> Comparison:
     vectors = controls.arranged_vectors()
     model = model_or_stop("scoring-functions")
     with st.container(key=key):
+        row = controls.draw_examples(vectors)
         plane = controls.PLANE.container()
-        controls.draw_examples(vectors)
     query, keys = controls.query_and_keys(vectors)
     trained = controls.trained_parameters(model, vectors.d)
     functions = all_scores(trained)
     unedited = compare(functions, query[None], keys)
     traces = {name: trace.replace(EDITS.fitting(trace, name)) for name, trace in unedited.items()}
     take_along(lambda: _export(traces))
-    return Comparison(vectors, query, keys, trained, functions, unedited, traces, plane)
+    return Comparison(vectors, query, keys, trained, functions, unedited, traces, plane, row)
 
 
 def draw_input() -> Comparison:

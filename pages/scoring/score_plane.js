@@ -170,8 +170,7 @@ class ScorePlane extends PlaneScene {
   }
 
   legend() {
-    const note = this.field()[0] && this.state.progress.allScores > 0 ? "Bluer: a key would score higher there. Drag the handle: a matrix turns the query." : "";
-    return `${note} ${super.legend()}`;
+    return this.field()[0] && this.state.progress.allScores > 0 ? "Bluer: a key would score higher there. Drag W_Q: a matrix turns the query." : "";
   }
 
   describe(arrow) {

@@ -13,6 +13,8 @@ from attention_core.charts.layers import QUIET, exact_scale, fixed_size, named, 
 from attention_core.charts.ramps import ROLE_COLOURS
 
 FONT_SIZE = 12
+SIZE = np.array([520, 300])
+"""Screen pixels that the plot of a mixture may take, width and height."""
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
@@ -29,41 +31,34 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def hull_chart(
-    values: np.ndarray,
-    context: np.ndarray,
-    weights: np.ndarray,
-    value_labels: Sequence[str],
-    query_labels: Sequence[str],
-    query: int,
+    values: np.ndarray, context: np.ndarray, weights: np.ndarray, value_labels: Sequence[str], context_label: str
 ) -> Chart:
-    """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
-
-    Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
-    """
-    points = np.vstack([values, context])
-    low, high = points.min(0), points.max(0)
-    reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
+    """Draw values (n_keys, 2), their hull, a context (2,) in it, and a line to each value as wide as its weight."""
+    low, high = values.min(0), values.max(0)
+    sides = np.maximum(high - low, 0.45 * max(float((high - low).max()), 1e-9)) * 1.4
+    width, height = (sides * min(SIZE / sides)).round().astype(int).tolist()
+    low, high = ((low + high + sign * sides) / 2 for sign in (-1, 1))
     hull = convex_hull(values)
     ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
     spokes = _points(values) | {"label": value_labels, "weight": weights, "width": 0.5 + 9 * weights}
-    spokes |= {"x_end": [context[query, 0]] * len(values), "y_end": [context[query, 1]] * len(values)}
-    contexts = _points(context) | {"label": query_labels, "size": np.where(np.arange(len(context)) == query, 170, 45)}
-    chosen = _points(context[[query]]) | {"label": [f"context of {query_labels[query]}"]}
+    spokes |= {"x_end": [context[0]] * len(values), "y_end": [context[1]] * len(values)}
     left, right = _sides(spokes, values)
-    data = {"ring": ring, "spokes": spokes, "contexts": contexts, "left": left, "right": right, "chosen": chosen}
-    return Chart(_hull_chart(tuple((middle - reach).tolist()), tuple((middle + reach).tolist())), data)
+    data = {"ring": ring, "spokes": spokes, "left": left, "right": right}
+    data["context"] = _points(context[None]) | {"label": [f"context of {context_label}"]}
+    return Chart(_hull_chart(tuple(low.tolist()), tuple(high.tolist()), width, height), data)
 
 
 @compiled
-def _hull_chart(low: tuple[float, ...], high: tuple[float, ...]) -> alt.LayerChart:
+def _hull_chart(low: tuple[float, ...], high: tuple[float, ...], width: int, height: int) -> alt.LayerChart:
     x, y = (exact_scale(*limits) for limits in zip(low, high, strict=True))
-    at: dict[str, Any] = {"x": alt.X("x:Q", title="first number", scale=x)}
-    at["y"] = alt.Y("y:Q", title="second number", scale=y)
+    axis = alt.Axis(tickCount=5)
+    at: dict[str, Any] = {"x": alt.X("x:Q", title="first number", scale=x, axis=axis)}
+    at["y"] = alt.Y("y:Q", title="second number", scale=y, axis=axis)
     value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
     line = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
     tooltip = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]
     ring = named("ring").mark_line(**QUIET, fillOpacity=0.12, fill=value, strokeWidth=1.2, color=value)
-    diamonds = named("contexts").mark_point(filled=True, shape="diamond", color=result, opacity=1)
+    diamond = named("context").mark_point(filled=True, shape="diamond", color=result, opacity=1, size=170)
     style: dict[str, Any] = {"dy": -7, "fontSize": FONT_SIZE}
     layers = [
         ring.encode(**at, order=alt.Order("order:Q")),
@@ -71,12 +66,12 @@ def _hull_chart(low: tuple[float, ...], high: tuple[float, ...]) -> alt.LayerCha
         named("spokes")
         .mark_circle(size=70, color=value, opacity=1)
         .encode(**at, tooltip=[*tooltip, alt.Tooltip("weight:Q", format=".4f")]),
-        diamonds.encode(**at, tooltip=tooltip, size=alt.Size("size:Q", scale=None)),
+        diamond.encode(**at, tooltip=tooltip),
         texts("left", at, "label", color=value, align="right", dx=-8, **style),
         texts("right", at, "label", color=value, align="left", dx=8, **style),
-        texts("chosen", at, "label", color=result, fontWeight="bold", align="left", dx=8, **style),
+        texts("context", at, "label", color=result, fontWeight="bold", align="left", dx=10, **style),
     ]
-    return fixed_size(layers, 320, 320)
+    return fixed_size(layers, width, height)
 
 
 def _sides(spokes: Columns, values: np.ndarray) -> Iterator[Columns]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention_core import AttentionTrace
 from attention_core.attention.edits import SetWeights
@@ -19,7 +20,6 @@ from pages.vectors.problem import Problem
 from pages.vectors.tables import CELL, EDITS, NAME, attention, chosen_cell
 from ui.edits import WeightsRow
 from ui.labels import explain
-from ui.lecture.mode import LECTURE
 from ui.player import step_of
 from ui.scene import scene_choice
 from ui.state import Field
@@ -29,7 +29,7 @@ from ui.vector_plane import VectorPlane
 PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
 TURNED = "projections"
 """The first example, with a W_Q that turns its inputs."""
-MOVED_INPUT = (-1.75, 0.75)
+MOVED_INPUT = (-1.8, 0.2)
 COUNTS = ("3", "5", "9")
 """The guesses at how many weights change."""
 SMALLEST_CHANGE = 1e-9
@@ -37,19 +37,17 @@ ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
 """The tips of the arrows that the browser has."""
 
 
-def example_choice() -> None:
-    """Draw the list of examples, and what the chosen one shows."""
-    left, right = st.columns([1, 2.8], vertical_alignment="bottom", gap="medium")
+def example_choice() -> DeltaGenerator:
+    """Draw the list of examples, and what the chosen one shows; return their row, in which there is room."""
+    row = st.container(key="vectors_in_a_row", horizontal=True, vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
-    label_visibility = "collapsed" if LECTURE.value else "visible"
-    box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility=label_visibility)
+    box = partial(row.selectbox, format_func=titles.__getitem__, label_visibility="collapsed", width=260)
     workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
-    if TRY_STAGE[NAME].value != NOT_TRIED:
-        return  # the example's line is not about what is asked
-    if workbench.are_tables_changed():
-        return  # nor about other numbers
-    if lesson := core.PRESETS[workbench.PRESET.value].line:
-        right.markdown("Before your changes: " * workbench.are_rules_changed() + lesson, help=explain(lesson))
+    # an example's line is not about what is asked, nor about other numbers
+    lesson = core.PRESETS[workbench.PRESET.value].line
+    if lesson and TRY_STAGE[NAME].value == NOT_TRIED and not workbench.are_tables_changed():
+        row.markdown("Before your changes: " * workbench.are_rules_changed() + lesson, help=explain(lesson))
+    return row
 
 
 def _on_example() -> None:
@@ -148,14 +146,13 @@ def on_drag() -> None:
 
 
 def move_input() -> None:
-    """Load the first example with its first input, x1, moved, and let the last one ask, which has not moved."""
+    """Load the first example with its first input, x1, moved, which asks."""
     workbench.choose_preset(workbench.FIRST)
     workbench.load_preset(again=True)
     EDITS.reset()
     tables = dict(workbench.problem_in_tables().tables)
     tables["X"][0] = MOVED_INPUT
     workbench.write_tables(tables)
-    CELL.value |= {"query": len(tables["X"]) - 1}
 
 
 def has_moved_input(problem: Problem) -> bool:
@@ -174,14 +171,11 @@ def _are_same_tables(problem: Problem, before: Problem, names: Iterable[str]) ->
 
 def changed_weights() -> tuple[int, str]:
     """Return the index of the guess at how many weights have changed since the example, and a sentence."""
-    before, after = (attention(problem) for problem in (workbench.example(), workbench.problem_in_tables()))
-    n_weights, n_scores = (
-        int((numbers(after) - numbers(before)).abs().gt(SMALLEST_CHANGE).sum())
-        for numbers in (AttentionTrace.weights, AttentionTrace.scores)
-    )
+    problems = workbench.example(), workbench.problem_in_tables()
+    before, after = (attention(problem).weights() for problem in problems)
+    n_weights = int((after - before).abs().gt(SMALLEST_CHANGE).sum())
     option = COUNTS.index(str(n_weights)) if str(n_weights) in COUNTS else -1
-    sentence = f"**{n_weights}**, from {n_scores} new scores: softmax divides each row by its sum"
-    return option, f"{sentence}, so one changes all three."
+    return option, f"**{n_weights}**: softmax divides each row by its sum, so one new score changes all three."
 
 
 MOVE_INPUT = TryThis(

@@ -21,6 +21,7 @@ class Workbench(NamedTuple):
     problem: Problem
     trace: AttentionTrace  # with the edits that fit
     plane: DeltaGenerator
+    row: DeltaGenerator  # of the examples
 
     @property
     def query(self) -> int:
@@ -42,11 +43,11 @@ def draw_workbench(key: str = "vectors_shown") -> Workbench:
     """Draw the example to choose in a container of this key, and a container for its arrows; return the problem."""
     load_preset()
     with st.container(key=key):
+        row = screen.example_choice()
         plane = screen.PLANE.container()
-        screen.example_choice()
     problem = problem_in_tables()
     trace = edited(problem)
-    bench = Workbench(problem, trace, plane)
+    bench = Workbench(problem, trace, plane, row)
     take_along(lambda: export_bar(trace, NAME, query=bench.query))
     return bench
 

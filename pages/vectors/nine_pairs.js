@@ -5,7 +5,7 @@ import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
 const ROOMY = 3, RIM = 14;  // rows and columns of cells in which pairs have room; pixels around both arrows together
-const SMALLEST_CHANGE = 1e-9;  // of a score
+const SMALLEST_CHANGE = 1e-9, UNEQUAL = 1.1;  // of a score; times as long as another key, from which on that is said
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
 const TURNS = [["query: x", false], ["query: x, turned", true]];
@@ -32,7 +32,7 @@ class NinePairs extends PlaneScene {
     const rangeOf = (query, key, axis) => [Math.min(0, query[axis], key[axis]), Math.max(0, query[axis], key[axis])];
     const [wide, high] = [0, 1].map((axis) => Math.max(...queries.flatMap((query) => keys.map((key) => rangeOf(query, key, axis)).map(([low, top]) => top - low))) || 1);
     keys.forEach((key, at) => {
-      const { x, y, h } = layout.rowCell(row, at), w = this.pairWidth(row, at), radius = Math.min((w - RIM) / wide, (h - RIM) / high);
+      const { x, y, h: tall } = layout.rowCell(row, at), h = tall - layout.footSize, w = this.pairWidth(row, at), radius = Math.min((w - RIM) / wide, (h - RIM) / high);
       const [right, up] = [0, 1].map((axis) => rangeOf(queries[row], key, axis).reduce((a, b) => a + b) / 2), from = { x: x + w / 2 - radius * right, y: y + h / 2 + radius * up };
       drawing.drawArrow(from, queries[row], radius, open, tones.query, 1.5);
       drawing.drawArrow(from, key, radius, open, ROLE_COLOURS.key, 0.8);
@@ -41,6 +41,8 @@ class NinePairs extends PlaneScene {
 
   get numbersShare() { return this.hasPairs ? 0.5 : 1; }
 
+  get noteRoom() { return this.hasPairs ? 1.3 * Math.max(12, this.layout.smallest) : 0; }
+
   pairWidth(row, key) {
     const { w, h } = this.layout.rowCell(row, key);
     return Math.min(1.6 * h, w / 2);
@@ -48,7 +50,7 @@ class NinePairs extends PlaneScene {
 
   legend() {
     const isScored = this.given.factor !== null && this.hasPairs;
-    return `Blue: query. Yellow: keys, as thick as their weight. Orange: context, the pink steps added up. ${isScored ? `A score is ${this.product}: angle and lengths. ` : ""}${super.legend()}`;
+    return `Blue: query. Yellow: keys, as thick as their weight. Orange: context, the pink steps added up.${isScored ? ` A score is ${this.product}.` : ""}`;
   }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.
@@ -151,7 +153,14 @@ class NinePairs extends PlaneScene {
     const shares = others.filter((_, rank) => rank === 0 || rank === others.length - 1).map((key) => `**${percents[key]}** from ${keys[key]} at ${degreesTo(key)}°`);
     if (isSame && order[0] === row) shares.unshift(`**${percents[row]}** from itself`);
     const subject = this.given.isTurned ? `**${name}**, turned by W_Q,` : `**${name}**`;
-    return `${isByAngle ? `The smaller the angle, the more ${subject} takes:` : `Angles are not all, lengths count: ${subject} takes`} ${shares.join(", ")}.`;
+    return `${isByAngle ? `The smaller the angle, the more ${subject} takes:` : `Angles are not all: ${subject} takes`} ${shares.join(", ")}.${this.captionOfLengths()}`;
+  }
+
+  // Of keys that are not equally long, by which scores differ, too.
+  captionOfLengths() {
+    const { keys } = this.data, lengths = this.now.keys.map((key) => Math.hypot(...key)), [long, short] = [Math.max, Math.min].map((choose) => lengths.indexOf(choose(...lengths)));
+    if (!this.hasAngles || this.given.factor === null || lengths[long] < UNEQUAL * lengths[short] || !lengths[short]) return "";
+    return ` **Length** counts, too: ${keys[long]} is ${(lengths[long] / lengths[short]).toFixed(1)} times as long as ${keys[short]}.`;
   }
 
   // The scores before an arrow was moved; null where none was, or Python computes them.
@@ -173,7 +182,7 @@ class NinePairs extends PlaneScene {
   writeCell(node, row, key) {
     super.writeCell(node, row, key);
     const { hasPairs, data: { scores } } = this, score = scores[row][key], isNew = this.isRescored(row, key), hasScore = hasPairs && score !== null && !this.isUnweighed(row);
-    set(node, { "data-score": hasScore ? `score ${isNew ? `${twoDecimals(this.scoresBefore[row][key])} → ` : ""}${twoDecimals(score)}` : "" });
+    set(node, { "data-score": hasScore ? `${isNew ? `${twoDecimals(this.scoresBefore[row][key])} →` : "score"} ${twoDecimals(score)}` : "" });
     node.classList.toggle("rescored", isNew);
     node.style.setProperty("--pair", hasPairs ? `${this.pairWidth(row, key)}px` : "0px");
   }
@@ -189,7 +198,7 @@ class NinePairs extends PlaneScene {
     if (!nChanged) return this.captionOfAngles(name) ?? `${name}'s **context** is ${weights.filter((weight) => weight > 0).length === 1 ? `${data.keys[weights.findIndex((weight) => weight > 0)]}'s value, all of it` : `a mixture: ${this.sharesOf(weights)}`}.`;
     const before = this.scoresBefore, nScores = before ? data.scores.flatMap((scores, i) => scores.filter((_, j) => this.isRescored(i, j, before))).length : 0;
     const scores = nScores ? ` **${nScores} of ${n}** scores changed (blue), ${nScores < nChanged ? "but" : "and"}` : "";
-    return `Only ${movedNames.join(" and ")} moved.${scores} **${nChanged} of ${n} weights changed**.`;
+    return `Only ${movedNames.join(" and ")} moved.${scores} **${nChanged} of ${n} weights changed**.${this.captionOfLengths()}`;
   }
 }
 

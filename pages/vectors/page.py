@@ -1,7 +1,5 @@
 """Three vectors, nine pairs: how do inputs interact, and what do Q, K and V add?"""
 
-import streamlit as st
-
 from pages.vectors import first_screen as screen
 from pages.vectors.inputs import draw_workbench
 from pages.vectors.numbers import draw_numbers
@@ -15,12 +13,11 @@ def workbench() -> None:
     """Draw the open experiment, or nine pairs, all the numbers and the page's questions; the pairs last."""
     if draw_experiment(NAME):
         return
-    surprise = st.container()
     bench = draw_workbench()
     if is_answered(NAME) and not screen.has_moved_input(bench.problem):
         TRY_STAGE[NAME].reset()  # its answer is about x1 where it was moved to
     if PRESET.value == FIRST:
-        with surprise:
+        with bench.row:
             try_this(NAME, screen.MOVE_INPUT)
     page_questions(NAME, lambda: draw_numbers(bench.trace), players=(STEPS,))
     bench.draw_pairs(can_cover=True)

@@ -117,7 +117,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         button_group("lookup_preset"),
         text_input("lookup_asked", ("neural networks", "translation", "image recognition")),
         Action("slider", "lookup_temperature"),
-        component("lookup_scene", click_item("chosen", "row", "queries")),
+        button_group("lookup_query"),
         QUESTION,
         QUESTION,
     ),

@@ -6,6 +6,7 @@ import { ROLE_COLOURS } from "../../attention_core/attention/view/colours.js";
 import { HIGHEST, LOWEST, mix, percentsOfRow, SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneLayout } from "../../attention_core/attention/view/scene_layout.js";
 import { mixtureOf, placeWord, SceneView } from "../../attention_core/attention/view/scene.js";
+import { writeMarked } from "../../attention_core/attention/view/scene_player.js";
 import { CENTRE, HALF_WIDTH, Plane, SIDE, twoDecimals } from "./vector_plane.js";
 
 const ROOM_BELOW = 0.27;  // of a column's length, for the number of a score that hangs
@@ -58,6 +59,8 @@ export class ArrowPlane extends Plane {
     this.queryName = make(this.svg, "svg:text", "name", this.data.projectedName ?? "query");
     const query = this.data.isProjected && this.makeProjected("query");
     this.projected = query ? [...this.data.scene.keys.map(() => this.makeProjected("key")), query] : [];
+    [this.ghosts, this.rings] = ["ghost", "ring"].map((name) => make(this.svg, "svg:path", name));
+    this.labels[0]?.before(this.ghosts, this.rings);  // above an arrow that has grown over them
     this.svg.parentNode.hidden = this.arrows.length === 0 || Boolean(this.data.bare);
   }
 
@@ -72,7 +75,6 @@ export class ArrowPlane extends Plane {
     this.field = make(this.svg, "svg:image", { class: "field", width: SIDE, height: SIDE, preserveAspectRatio: "none" });
     this.fieldName = null;
     this.edges = make(this.svg, "svg:path", "edge");
-    this.ghosts = make(this.svg, "svg:path", "ghost");
     this.ways = make(this.svg, "svg:path", "way");
     this.parts = make(this.svg, "svg:path", "share");
     this.turns = make(this.svg, "svg:path", "way");
@@ -110,7 +112,8 @@ export class ArrowPlane extends Plane {
     const moved = this.scene.isDragged ? this.scene.moved() : [], from = this.scene.from, line = (start, end) => `M${this.screen(start)}L${this.screen(end)}`;
     set(this.edges, { d: (this.data.edges ?? []).map(([start, end]) => line(this.arrows[start], this.arrows[end])).join("") });
     const ring = (tip) => `M${this.screen([tip[0], tip[1]])}m-${RING},0a${RING},${RING} 0 1,0 ${2 * RING},0a${RING},${RING} 0 1,0 -${2 * RING},0`;
-    set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow]) + ring(from[arrow])).join("") });
+    set(this.ghosts, { d: moved.map((arrow) => line([0, 0], from[arrow])).join("") });
+    set(this.rings, { d: moved.map((arrow) => ring(from[arrow])).join("") });
     set(this.ways, { d: moved.map((arrow) => line(from[arrow], this.arrows[arrow])).join("") });
     this.scene.followArrows();
   }
@@ -189,6 +192,9 @@ class RowsLayout extends SceneLayout {
     super(sizes);
     this.room = 0;
   }
+
+  // Of a cell's height the bar of its weight.
+  get footSize() { return clamp(0.16 * this.rows.h, 5, 24); }
 
   // Whether keys have columns above the cells of all rows.
   get hasColumns() { return true; }
@@ -386,8 +392,12 @@ export class PlaneScene extends SceneView {
 
   stripNote() { return isFlat(this.now) ? "" : super.stripNote(); }
 
-  // What marks in the plane and in the cells mean, once they are there.
-  legend() { return this.isDragged && this.nChanged && !this.layout?.hasRoom ? "A tick in a weight: what it was before." : ""; }
+  // Below it, what marks in the plane mean, as a page says it.
+  writeLegend(text) {
+    if (this.note.legend === text && this.note.textContent) return;
+    this.note.legend = text;
+    writeMarked(this.note, text);
+  }
 
   // The weight that a cell had, where it is to be told.
   textBefore(row, key) {
@@ -512,6 +522,9 @@ export class PlaneScene extends SceneView {
   // The share of a cell's width that its numbers have.
   get numbersShare() { return 1; }
 
+  // Pixels below it for what a page writes there.
+  get noteRoom() { return 0; }
+
   // What a page draws into the cells.
   drawRow() {}
 
@@ -520,7 +533,12 @@ export class PlaneScene extends SceneView {
   layOut() {
     super.layOut();
     const { layout } = this;
-    this.cells.forEach((cells, row) => cells.forEach((node, key) => placeWord(node, layout.rowCell(row, key), layout.cellSize ?? layout.queries.size)));
+    this.cells.forEach((cells, row) => cells.forEach((node, key) => {
+      const cell = layout.rowCell(row, key), high = cell.h - layout.footSize - this.noteRoom;  // above the bar of its weight
+      placeWord(node, cell, layout.cellSize ?? layout.queries.size);
+      node.style.lineHeight = `${high}px`;
+      for (const [name, pixels] of [["--foot", layout.footSize], ["--middle", high / 2]]) node.style.setProperty(name, `${pixels}px`);
+    }));
   }
 
   get tour() { return this.data.tour ?? this.data.queries.map((_, row) => row); }
@@ -589,25 +607,24 @@ export class PlaneScene extends SceneView {
     plane.showContext(this.data.isSoft && (this.now?.values ?? this.given.values), this.weights, progress);
     const [score, name] = this.field();
     plane.showField(score, name, (this.tones.isDark ? 0.6 : 1) * progress.allScores);
-    if (isFlat(this.now)) this.note.textContent = this.legend();
+    if (isFlat(this.now)) this.writeLegend(this.legend());
   }
 
   // Whether a cell has its score, for want of weights as yet.
   isUnweighed(row) { return !this.layout.hasColumns && row === this.row && this.data.isSoft && this.state.progress.divide <= 0.5; }
 
   writeCell(node, row, key) {
-    const { data, base } = this, isUnweighed = this.isUnweighed(row), isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
-    const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft && !isUnweighed ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score), before = base?.[row]?.[key];
-    const isChanged = this.isDragged && this.isChangedCell(row, key), isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
+    const { data } = this, isUnweighed = this.isUnweighed(row), isNow = row === this.row, weight = (isNow ? this.weights : data.weights[row])[key], score = data.scores[row][key];
+    const isMasked = score === null && !data.cut[row]?.includes(key), text = isMasked ? "may not" : data.isSoft && !isUnweighed ? this.percentsOf(isNow ? this.weights : data.weights[row])[key] : twoDecimals(score);
+    const isLit = data.axes && [[data.axes[0], data.firsts[row]], [data.axes[1], key]].some((position) => this.lit.includes(String(position)));
     set(node, { "data-before": this.textBefore(row, key) });
-    const form = [text, weight, before, isNow, isChanged, isLit, this.isBest(row, key), this.shownOf(row), this.layout.hasRoom].join();
+    const form = [text, weight, isNow, isLit, this.isBest(row, key), this.shownOf(row), this.layout.hasRoom].join();
     node.style.opacity = isUnweighed ? this.state.progress.score(key) * (1 - clamp(2 * this.state.progress.divide, 0, 1)) : this.shownOf(row);
     if (node.form === form) return;
     node.form = form;
     node.textContent = text;
     node.className = ["cell", isNow && "now", this.isBest(row, key) && "best", isLit && "lit", isMasked && "masked"].filter(Boolean).join(" ");
     node.style.setProperty("--share", data.isSoft && !isUnweighed ? `${(100 * weight).toFixed(1)}%` : "0%");
-    node.style.setProperty("--before", isChanged && !this.layout.hasRoom ? `${(100 * before).toFixed(1)}%` : "-10px");
   }
 
   // In a table a weight is changed by its key's name alone.

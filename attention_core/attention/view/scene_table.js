@@ -7,9 +7,9 @@ import { ROLE_COLOURS } from "./colours.js";
 import { NARROW, SceneLayout } from "./scene_layout.js";
 import { placeWord, SceneView } from "./scene.js";
 
-const MAX_SHOWN = 40, MAX_IN_PLANE = 24, LEAST_SHARE = 0.005, LEAST_FRAMED = 4, GLIDE = 900;
+const MAX_SHOWN = 40, MAX_IN_PLANE = 24, LEAST_SHARE = 0.005, GLIDE = 900;
 const PLANE = 0.56, HALL_PLANE = 0.475, SMALLEST = 14, PLANE_HEIGHT = 0.56, THREAD = 30, LEAST_NAMED = 0.02, LABEL_COST = 10, ROW_GAP = 6;  // of the width, in a hall, too; pixels of letters; of the plane's points; pixels of all weight; of a weight written in the plane; how many dots a label would rather cover than another one; pixels between rows
-const FALL = 0.55;  // of the time in which the query asks
+const FALL = 0.55, LEAST_PIECE = 0.01;  // of the time in which the query asks; the weight below which values come out as one piece
 const NOT_FOUND = "not found";
 
 // A text, cut where it has more letters than this.
@@ -24,19 +24,29 @@ class TableLayout extends SceneLayout {
     const size = Math.max(isSmall ? 16 : clamp(fitting, 15, 20 * scale), this.smallest), line = Math.round(1.3 * size), row = isSmall ? 2 * line + 4 : Math.max(line + ROW_GAP, clamp((plane.h - top) / (n + 0.8), 0, 2 * line));
     const longest = (texts) => Math.max(...texts.map((text) => this.measure(text))) * size + 10, number = 2.4 * size, bar = 0.14 * room;
     const right = clamp(longest(keys), 60, isSmall ? 0.45 * room : Math.max(0.3 * room, room - bar - number - longest(values))), columnLeft = left + right;
-    const long = isSmall ? room - right - number : bar, valueLeft = columnLeft + long + number, tops = keys.map((_, index) => top + index * row);
+    const long = isSmall ? room - right - number : bar, valueLeft = columnLeft + long + number;
     Object.assign(this, { scale: 1, zoom: scale, isSmall, plane, rim, top, size, line, width, row, right, long, columnLeft, valueLeft, left, bar: 0.8 * line });
-    Object.assign(this, { labelSize: Math.max((isSmall ? 16 : 21) * scale, this.smallest), querySize: Math.max((isSmall ? 17 : 20) * scale, this.smallest), headerSize: Math.max(15 * scale, this.smallest), box: { w: width, h: (isSmall ? 66 : 47) * scale } });
+    Object.assign(this, { labelSize: Math.max((isSmall ? 16 : 21) * scale, this.smallest), headerSize: Math.max(15 * scale, this.smallest), box: { w: width, h: (isSmall ? 66 : 47) * scale } });
     this.numberSize = Array(n).fill(Math.max(Math.round(0.9 * size), this.smallest));
-    this.names = tops.map((y) => ({ x: left, y, w: right - 8, h: line }));
-    this.values = tops.map((y) => (isSmall ? { x: left, y: y + line - 2, w: width, h: line } : { x: valueLeft, y, w: width - valueLeft, h: line }));
+    this.stand([...keys.keys()]);
     Object.assign(this, { words: this.names, strips: [] });
     this.numberEnd = valueLeft - 2;
     this.boxTop = Math.max(plane.h, top + (n + 0.9) * row) + 1.9 * this.headerSize;
     this.below = this.boxTop + this.box.h + 12;
   }
 
-  rowMiddle(index) { return this.top + index * this.row + this.line / 2; }
+  // Puts rows below each other in an order of the keys.
+  stand(order) {
+    const { left, right, line, top, row, isSmall, valueLeft, width } = this, tops = order.map((_, index) => top + order.indexOf(index) * row);
+    this.order = order;
+    this.names = tops.map((y) => ({ x: left, y, w: right - 8, h: line }));
+    this.values = tops.map((y) => (isSmall ? { x: left, y: y + line - 2, w: width, h: line } : { x: valueLeft, y, w: width - valueLeft, h: line }));
+  }
+
+  // Queries are chosen elsewhere.
+  wordsBelow(labels) { return { size: 0, places: labels.map(() => ({ x: 0, y: 0, w: 0, h: 0 })), belows: [], bottom: this.below - 12 }; }
+
+  rowMiddle(index) { return this.names[index].y + this.line / 2; }
   boxMiddle() { return { x: this.width / 2, y: this.boxTop + this.box.h / 2 }; }
 
   // Where a point of the plane lies.
@@ -70,7 +80,7 @@ class TableLayout extends SceneLayout {
 class TableDrawing extends SceneDrawing {
   // The plane, the query in it, and the table's headings.
   draw(state) {
-    const { layout, data, pen, tones } = this, { plane, headerSize: size, columnLeft, valueLeft, left, top } = layout, { open, grow, divide } = state.progress;
+    const { layout, pen, tones } = this, { plane, headerSize: size, columnLeft, valueLeft, left, top } = layout, { open, grow, divide } = state.progress;
     Object.assign(pen, { fillStyle: tones.ink, globalAlpha: 0.045 }).beginPath();
     pen.roundRect(plane.x, plane.y, plane.w, plane.h, 10);
     pen.fill();
@@ -81,8 +91,6 @@ class TableDrawing extends SceneDrawing {
     if (open > 0.5) this.write(numbers, columnLeft, y, { size, alpha: 0.8 * state.progress.allScores });
     if (!layout.isSmall) this.write("values", valueLeft + 4, y, style);
     this.write("comes out: every value, as wide as its weight", 0, layout.boxTop - 0.8 * size, style);
-    const [first] = layout.queries.places;
-    this.write(data.queries.length > 1 ? "queries" : "query", first.x - 10, first.y + first.h / 2, { align: "right", size, alpha: first.x > 5 * size ? 0.8 : 0 });
     this.drawQuery();
   }
 
@@ -159,26 +167,32 @@ class TableDrawing extends SceneDrawing {
     pen.globalAlpha = 1;
   }
 
-  // Values lie beside each other, each as wide as its weight.
-  pieceOf(index) {
-    const { box, sums, state } = this;
-    return { x: box.x + box.w * sums[index], y: box.y, w: box.w * state.weights[index], h: box.h };
+  // Values lie beside each other, each as wide as its weight, the small ones at the end.
+  get pieces() {
+    const { layout: { order }, state: { weights } } = this, isSmall = (index) => weights[index] < LEAST_PIECE;
+    return [order.filter((index) => !isSmall(index)), order.filter((index) => isSmall(index) && weights[index] > 0)];
+  }
+
+  pieceOf(...indices) {
+    const { box, state: { weights } } = this, order = this.pieces.flat(), sumOf = (keys) => keys.reduce((sum, key) => sum + weights[key], 0);
+    return { x: box.x + box.w * sumOf(order.slice(0, order.indexOf(indices[0]))), y: box.y, w: box.w * sumOf(indices), h: box.h };
   }
 
   drawContext() {
-    const { state: { weights, progress }, layout } = this;
-    for (let index = 0; index < layout.n && progress.blend > 0; index++) if (weights[index] > 0) this.drawValue(this.pieceOf(index), index, progress.blend * progress.open);
+    const { data, state: { progress } } = this, alpha = progress.blend * progress.open, [large, small] = this.pieces;
+    for (const index of large) this.drawValue(this.pieceOf(index), data.values[index], alpha);
+    if (small.length) this.drawValue(this.pieceOf(...small), small.length > 1 ? `${small.length} others` : data.values[small[0]], alpha);
   }
 
-  drawValue(rect, index, alpha) {
-    const { pen, tones, layout, data } = this, size = Math.min(layout.size, rect.h - 3);
+  drawValue(rect, text, alpha) {
+    const { pen, tones, layout } = this, size = Math.min(layout.size, rect.h - 3);
     if (alpha <= 0 || rect.w < 0.5) return;
     Object.assign(pen, { fillStyle: tones.ground, strokeStyle: tones.value, lineWidth: 1, globalAlpha: alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
     Object.assign(pen, { fillStyle: tones.value, globalAlpha: 0.22 * alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
     pen.globalAlpha = alpha;
-    if (rect.w >= LEAST_FRAMED) pen.strokeRect(rect.x, rect.y, rect.w, rect.h);
+    pen.strokeRect(rect.x, rect.y, rect.w, rect.h);
     pen.font = `600 ${size}px ${this.font}`;
-    if (rect.h > size && (rect.w > 4 * size || pen.measureText(data.values[index]).width < rect.w - 8)) this.writeIn(rect, data.values[index], { size, weight: "600", alpha });
+    if (rect.h > size && (rect.w > 4 * size || pen.measureText(text).width < rect.w - 8)) this.writeIn(rect, text, { size, weight: "600", alpha });
   }
 
   // A text in a rectangle, in as many lines as it has room for; smaller, where it needs more than one.
@@ -208,7 +222,7 @@ class TableDrawing extends SceneDrawing {
     const [x, y] = this.dotOf(index), [queryX, queryY] = this.queryPoint(), high = 0.55 * goal.h, wide = clamp(goal.w, 6, 110 * layout.zoom), second = clamp(2 * gone - 1, 0, 1), first = clamp(2 * gone, 0, 1);
     const along = { x: mix(x, queryX, first) - wide / 2, y: mix(y, queryY, first) - high / 2, w: wide, h: high };
     const rect = Object.fromEntries(["x", "y", "w", "h"].map((side) => [side, mix(along[side], goal[side], second)]));
-    this.drawValue(rect, index, 1 - progress.blend);
+    this.drawValue(rect, this.data.values[index], 1 - progress.blend);
   }
 }
 
@@ -216,7 +230,7 @@ export class TableScene extends SceneView {
   constructor(root) {
     super(root);
     root.classList.add("table");
-    set(this.stage, { "aria-label": "Keys in a plane, their table, what comes out, and queries" });
+    set(this.stage, { "aria-label": "Keys in a plane, their table, and what comes out" });
     Object.assign(this, { drawing: new TableDrawing(this.canvas), switchTitle: "soft look-up", resetTitle: "as it was", stepTitles: { takes: "mixes", says: "comes out" } });
   }
 
@@ -239,7 +253,19 @@ export class TableScene extends SceneView {
     this.layOut();
   }
 
-  newLayout(sizes) { return new TableLayout({ ...sizes, values: this.data.values }); }
+  newLayout(sizes) {
+    const layout = new TableLayout({ ...sizes, values: this.data.values });
+    layout.stand(this.orderOfRows());
+    return layout;
+  }
+
+  // The best key first; where a visitor has crossed out keys of the same query, all stay where they are.
+  orderOfRows() {
+    const { data, row, layout } = this, scores = data.scores[row], order = [...scores.keys()];
+    if (this.orderedRow === row && layout?.n === order.length && scores.includes(null)) return layout.order;
+    this.orderedRow = row;
+    return order.sort((a, b) => (scores[b] ?? -Infinity) - (scores[a] ?? -Infinity) || 0);
+  }
 
   layOut() {
     super.layOut();
@@ -262,7 +288,11 @@ export class TableScene extends SceneView {
 
   // They glide where they have to go.
   change() {
-    if (this.layout) Object.assign(this, { before: this.spotsNow(), spots: this.goalSpots(), movedAt: performance.now() });
+    if (this.layout) {
+      const before = this.spotsNow();
+      if (String(this.orderOfRows()) !== String(this.layout.order)) this.layOut();
+      Object.assign(this, { before, spots: this.goalSpots(), movedAt: performance.now() });
+    }
     super.change();
   }
 
@@ -300,8 +330,8 @@ export class TableScene extends SceneView {
   answer() {
     const shares = new Map();
     this.weights.forEach((weight, index) => { const text = this.data.values[index]; shares.set(text, (shares.get(text) ?? 0) + weight); });
-    const texts = percentsOfRow([...shares.values()]), [best] = [...shares].map(([word, probability], at) => ({ word, probability, likely: texts[at], odds: [] })).sort((a, b) => b.probability - a.probability);
-    return best.probability >= LEAST_SHARE ? best : null;
+    const texts = percentsOfRow([...shares.values()]), [best, next] = [...shares].map(([word, probability], at) => ({ word, probability, likely: texts[at], odds: [] })).sort((a, b) => b.probability - a.probability);
+    return best.probability >= LEAST_SHARE ? { ...best, next: next && [next.word, next.probability] } : null;
   }
 
   percentsOf(weights) { return percentsOfRow(weights); }

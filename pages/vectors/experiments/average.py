@@ -1,6 +1,5 @@
 """Is an output more than an average? Contexts inside the hull of the values."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -30,29 +29,25 @@ def answer(bench: Workbench) -> str:
     shares = " + ".join(
         f"{percent(weight)} {as_markdown(label)}" for weight, label in zip(weights, labels, strict=True)
     )
-    return f"No: {as_markdown(bench.label)} takes {shares}, an **average** that never leaves the {_name_hull(labels)}."
-
-
-def _name_hull(labels: Sequence[str]) -> str:
-    return f"{'triangle' if len(labels) == 3 else 'outline'} of the values"
+    hull = "triangle" if len(labels) == 3 else "outline"
+    return f"No: {as_markdown(bench.label)} takes {shares}, an **average** that never leaves the values' {hull}."
 
 
 def draw(bench: Workbench) -> None:
-    """Draw the values, their hull and the contexts, where values have two dimensions."""
+    """Draw the values, their hull and the context, where values have two dimensions."""
     values, trace = to_array(bench.trace.value_of(0)), bench.trace
     if values.shape[1] != 2:
         st.caption(f"Only values of two columns can be drawn as points; these have {values.shape[1]}.")
     elif trace.has_softmax:
-        weights, context = to_array(trace.weights(0, [bench.query]))[0], to_array(trace.context())
-        picture, shares = st.columns(2, gap="large", vertical_alignment="center")
-        labels, queries = trace.story.key_axis.labels, trace.story.query_axis.labels
-        chart = hull_chart(values, context, weights, labels, queries, bench.query)
-        draw_chart(chart, width="content", alt="Values and contexts", container=picture)
+        weights, context = to_array(trace.weights(0, [bench.query]))[0], to_array(trace.context())[bench.query]
+        picture, shares = st.columns([1.5, 1], gap="large", vertical_alignment="center")
+        labels = trace.story.key_axis.labels
+        chart = hull_chart(values, context, weights, labels, bench.label)
+        draw_chart(chart, width="content", alt="Values and context", container=picture)
         with shares:
             st.markdown(f"**{as_markdown(bench.label)}** takes:")
             colours = [ROLE_COLOURS[Role.WEIGHTS]] * len(labels)
             drawing = partial(bar_table, labels, {"weight": weights.tolist()}, colours[:1])
             note_picture(drawing, f"What {bench.label} takes")
             st.html(bar_rows(zip(labels, weights.tolist(), colours, strict=True)))
-            st.caption("Circles are values, lines weights, small diamonds the contexts of the other queries.")
     bench.draw_pairs()

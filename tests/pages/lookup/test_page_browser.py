@@ -39,7 +39,7 @@ def test_a_way_a_query_and_weights_are_chosen_in_the_scene(visit, app_url):
     settle(page)
     dictionary.click()
     expect(say(page)).to_contain_text("A dictionary finds nothing: no key is exactly “automobile”.")
-    page.locator(".words").get_by_role("button", name="car: ask from here").click()
+    page.locator(".st-key-lookup_query").get_by_role("radio", name="car").click()
     settle(page)
     dictionary.click()
     expect(say(page)).to_contain_text("finds the key that is exactly “car”: a road vehicle")
@@ -80,6 +80,20 @@ def test_slanted_column_names_stay_inside_the_picture_of_a_step(visit, app_url):
       return new Set(new Uint32Array(data.buffer)).size;
     }"""
     assert canvas.evaluate(colours) == 1, "that of the ground alone"
+
+
+def test_rows_stand_by_their_scores_and_a_key_that_is_crossed_out_stays_where_it_is(visit, app_url):
+    page = visit(f"{app_url}/lookup")
+    rows = """(nodes) => nodes.map((node) => [parseFloat(node.style.top), node.innerText])"""
+    names = page.locator(".words .name")
+    expect(say(page)).to_contain_text("a road vehicle")
+    settle(page)
+    before = names.evaluate_all(rows)
+    assert [name for _, name in sorted(before)][:2] == ["car", "garage"]
+    key(page, "car").click()
+    page.wait_for_url("**edits=*")
+    settle(page)
+    assert names.evaluate_all(rows) == before
 
 
 def test_labels_in_the_plane_lie_on_no_other_one(visit, app_url):

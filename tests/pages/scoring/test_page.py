@@ -64,7 +64,8 @@ def test_a_query_twice_as_long_changes_the_nearest_key_alone(page):
     after = [np.argmax(row) for row in data["scene"]["weights"]]
     changed = [name for name, old, new in zip(data["scene"]["queries"], before, after, strict=True) if old != new]
     assert changed == ["squared distance", "additive"], "of which the question names one"
-    assert "**Right**: **Squared distance**: q's tip is now nearest to k₂, not k₁." in page.success[0].value
+    verdict = "**Right**: **Squared distance** (additive, too): q's tip is now nearest to k₂, not k₁."
+    assert verdict in page.success[0].value
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 
@@ -151,7 +152,7 @@ def test_a_link_reopens_an_arrangement(app):
     np.testing.assert_allclose(scene(app)["weights"], turned, atol=1e-12)
     assert not np.allclose(turned, unturned, atol=0.1)
     press(app, "preset_Mixed")
-    assert app.query_params["vectors"] == "2,1.5;0.5,2.25;3.9,-0.25;-1.75,-1.5;0.4,0.3"
+    assert app.query_params["vectors"] == "2,1.5;0.5,2.25;3.9,-0.25;-1.75,-1.5;0.5,0.6"
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ NODES = [Node("a", "x"), Node('b"'), Node("c")]
 
 
 CHARTS = {
-    "hull": lambda: hull_chart(LEFT, LEFT / 2, np.ones(3) / 3, list("abc"), list("xyz"), 1),
-    "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[:1], np.ones(1), ["a"], ["x"], 0),
+    "hull": lambda: hull_chart(LEFT, LEFT.mean(0), np.ones(3) / 3, list("abc"), "y"),
+    "hull of one point": lambda: hull_chart(LEFT[:1], LEFT[0], np.ones(1), ["a"], "x"),
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(NODES, np.stack([LEFT, -LEFT]), NODES[:2], [1.2, -0.8], NODES[0]),

@@ -67,7 +67,7 @@ def test_it_opens_on_three_arrows_and_the_scene_of_their_nine_pairs(page):
 def test_the_softmax_is_switched_off_and_told_in_the_address(rules):
     page = choose(rules, "toggle", "softmax", False)
     assert page.query_params["softmax"] in ("0", ["0"])
-    assert "By these rules, x1 takes 1.77, −0.53, 1.5." in text_of(page)
+    assert "By these rules, x1 takes 2.4, 1.92, 0." in text_of(page)
     assert all("The softmax is off" in text_of(open_question(page, slug)) for slug in ("elsewhere", "average"))
     page.session_state["vectors_step"] = "weights"
     assert any("A = S'" in formula.value for formula in open_question(page, "").latex)
@@ -125,7 +125,9 @@ def test_what_examples_say_is_so():
     assert (weights["huge"][:, 2] > 0.98).sum() == 2
     keys = PRESETS["huge"].problem().tables["K"]
     assert np.linalg.norm(keys, axis=1).tolist() == [1, 1, 10]
-    assert (weights["pairs"].argmax(1).tolist(), weights["projections"][0].argmax()) == ([0, 1, 2], 1)
+    assert (weights["pairs"].argmax(1).tolist(), weights["projections"][0].argmax()) == ([0, 1, 2], 2)
+    lengths = np.linalg.norm(PRESETS["pairs"].problem().tables["X"], axis=1)
+    np.testing.assert_allclose(lengths, lengths[0])  # so that angles alone make the weights
     assert np.triu(weights["causal"], 1).max() == 0
     assert weights["causal"][0, 0] == 1
 
@@ -165,7 +167,7 @@ def test_slips_of_other_texts_are_put_right(page):
 
 def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
     set_fields(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
-    assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot (-1) + 1.25 \cdot 1.5 = 0.875" in "".join(
+    assert r"S_{3,2} = q_{3} \cdot k_{2} = (-1.2) \cdot 0.4 + 1.4 \cdot 1.8 = 2.04" in "".join(
         one.value for one in page.latex
     )
 
@@ -199,9 +201,9 @@ def test_nine_weights_change_with_one_input_and_the_verdict_goes_with_the_exampl
     page.button(key="vectors_try").click().run()
     assert pairs(page)["scene"]["covered"]
     page.segmented_control(key="vectors_try_guess").set_value(2).run()
-    assert "**Right**: **9**, from 5 new scores" in page.success[0].value
-    assert pairs(page)["arrows"][0] == [-1.75, 0.75]
-    assert np.abs(np.array(pairs(page)["weights"]) - before).min() > 0.05
+    assert "**Right**: **9**: softmax divides each row" in page.success[0].value
+    assert pairs(page)["arrows"][0] == [-1.8, 0.2]
+    assert np.abs(np.array(pairs(page)["weights"]) - before).min() > 0.01
     choose(page, "selectbox", "preset", "huge")
     assert not page.success
     assert "vectors_try" not in [button.key for button in page.button], "the guess is about the first example"
@@ -213,12 +215,12 @@ def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_t
     open_question(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
     assert "**x1** takes:" in text_of(page)
-    assert "No: x1 takes 54% x1 + 5% x2 + 41% x3" in text_of(page)
+    assert "No: x1 takes 59% x1 + 36% x2 + 5% x3" in text_of(page)
     choose(open_question(page, "rules"), "number_input", "size_d_v", 3)
     choose(page, "number_input", "size_d_model", 4)
     held = page.session_state["vectors_cells"]
     assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
-    assert held["X"][0] == [1.5, 0.5, 0, 0]
+    assert held["X"][0] == [1.4, 1.2, 0, 0]
     assert "these have 3" in text_of(open_question(page, "average"))
 
 

@@ -87,7 +87,7 @@ def test_the_context_of_an_edited_row_is_the_sum_by_its_weights(row):
 
 
 def test_without_softmax_the_context_is_a_product_and_weights_are_no_proportions():
-    problem = PRESETS["pairs"].problem()
+    problem = PRESETS["projections"].problem()
     trace = trace_of(replace(problem, settings=Settings(scaled=False, softmax=False)))
     query, key, value = (step_of(trace, name).value() for name in ("query", "key", "value"))
     assert torch.equal(step_of(trace, "weights").value(), query @ key.T)
@@ -114,7 +114,7 @@ def test_the_note_on_the_projection_is_true():
     inputs = problem.tables["X"]
     np.testing.assert_array_equal(inputs, PRESETS["pairs"].problem().tables["X"])
     np.testing.assert_array_equal(inputs @ problem.tables["W_Q"], np.stack([-inputs[:, 1], inputs[:, 0]], 1))
-    assert trace_of(problem).weights()[0].argmax() == 1, "x1 asks for x2"
+    assert trace_of(problem).weights()[0].argmax() == 2, "x1 asks for x3"
     assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
 
 

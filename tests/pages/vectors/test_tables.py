@@ -30,7 +30,7 @@ def test_a_dragged_arrow_changes_its_table(state):
 
 def test_a_message_older_than_a_change_in_python_is_dropped(state):
     send(state, (0.25, -1), late=True)
-    assert problem.CELLS.value["X"][0] == [1.5, 0.5]
+    assert problem.CELLS.value["X"][0] == [1.4, 1.2]
 
 
 def test_moving_a_vector_changes_all_nine_weights(state):
