@@ -1,6 +1,7 @@
 """What a visitor sets: arrows dragged in a plane, and examples of them."""
 
 from dataclasses import replace
+from typing import Literal
 
 import streamlit as st
 import torch
@@ -85,8 +86,8 @@ def draw_examples(vectors: Vectors) -> DeltaGenerator:
     row = st.container(key="scoring_in_a_row", horizontal=True, vertical_alignment="center")
     with row.container(key="scoring_tools", horizontal=True, gap="small", width="content"):
         for preset in VECTOR_PRESETS:
-            kind = "primary" if preset.text() == vectors.text() else "secondary"
-            key = f"scoring_preset_{preset.name}"
+            is_present, key = preset.text() == vectors.text(), f"scoring_preset_{preset.name}"
+            kind: Literal["primary", "secondary"] = "primary" if is_present else "secondary"
             st.button(preset.name, key=key, type=kind, on_click=_on_example, args=(preset,))
     is_first = vectors.text() == FIRST.text()  # whose sentence stands above the plane
     if vectors.note and TRY_STAGE[NAME].value == NOT_TRIED and not is_first:
