@@ -2,13 +2,14 @@
 import { shownBy } from "../../attention_core/attention/view/prelude.js";
 import { DrawnScene } from "../../ui/components/drawn_scene.js";
 
-const LARGE = 0.38;  // of the width: the side of the drawing
+const LARGE = 0.38, HALL = 0.56;  // of the width, and of a hall's height: the side of the drawing
 
 class QuestionScene extends DrawnScene {
   layOut() {
     super.layOut();
     if (!this.isCovered) return;
-    const { layout, layout: { width, isNarrow } } = this, n = this.data.looks.length, side = isNarrow ? layout.side : LARGE * width;
+    const { layout, layout: { width, isNarrow } } = this, n = this.data.looks.length;
+    const side = isNarrow ? layout.side : Math.min(LARGE * width, layout.least ? (HALL * innerHeight) / (this.canvas.currentCSSZoom ?? 1) : Infinity);
     const left = isNarrow ? 0 : 1.1 * side, w = (width - left) / (1.4 * n + 0.8), box = { x: left + 2, y: isNarrow ? side + 50 : (side - w) / 2, w };
     Object.assign(layout, { side, high: side, box, height: isNarrow ? box.y + w + 10 : side + 4 });
     this.placeAll();
