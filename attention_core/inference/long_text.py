@@ -164,7 +164,7 @@ def rest_shares(text: LongText, trace: AttentionTrace, head: int, rows: range) -
     """Return the average weight on full stops of rows that are new, and of those whose piece the window has before."""
     ids, window = text.ids.tolist(), trace.window or rows.stop
     first = max(rows.start - window, 0)
-    weights = trace.weights(head, slice(rows.start, rows.stop), slice(first, rows.stop))
+    weights = trace.weights(head, slice(rows.start, rows.stop), slice(first, rows.stop)).cpu()
     on_stops = weights @ torch.tensor([float(label == ".") for label in text.labels[first : rows.stop]])
     returns = torch.tensor([ids[row] in ids[max(row - window + 1, 0) : row] for row in rows])
     new, again = on_stops[~returns], on_stops[returns]

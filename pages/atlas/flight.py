@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import fine_percent, percent
+from attention_core.bounds.harmless import escape_hidden
 from attention_core.inference.long_text import Echo, LongText, rest_shares, strongest_echo
 from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, View, is_map_at, move_map, open_map_at
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
@@ -136,7 +137,7 @@ def draw_story(source: MatrixSource, shared: SharedAtlas) -> None:
     described: Stop = DESCRIBED_STOP.value
     if is_guessing(NAME) or (LECTURE.value and is_answered(NAME)):
         return
-    title, description = map(html.escape, described[:2])
+    title, description = (html.escape(escape_hidden(text)) for text in described[:2])
     st.html(f'<p class="story"><b>{title}</b></p><p class="story caption">{description}</p>')
 
 
