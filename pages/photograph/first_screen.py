@@ -40,7 +40,7 @@ CAMERA_EXAMPLES = ("cup", "keyboard", "bottle", "phone")
 THUMBNAILS = ("bee", "astronaut", "cat", "coffee", "dogs", "band", "macaw", "wine")
 THUMBNAIL_SIDE, SWATCH_SIDE, N_GLIMPSED = 96, 32, 3
 SURE, UNSURE, UNLIKELY = 0.5, 0.3, 0.05
-NOTE = "A region has seen beyond the edges of its tile."
+NOTE = "A region sees its surroundings, too."
 KNOWS = "It knows a thousand things; no people, trees or letters."
 
 
@@ -165,8 +165,8 @@ def _describe(reading: PhotoReading, equal: list) -> str:
         return "The value is a region's **pixels**, not its key: what comes out is their mixture, a picture."
     name, share, _ = asked.likeliest(reading.answer)[0]
     if label in ABSENT.get(PHOTO.value, ()) and share > SURE:
-        note = "Weights sum to 100% all the same; only the score says how well anything fits."
-        return f"**There is no {label} here.** {note}"
+        score = f"its best score is {reading.best_score:.1f}"
+        return f"**There is no {label} here.** Weights sum to 100% all the same; {score}."
     if not reading.query.nearest:
         return f"What looks like this region? Out of those regions comes **{name}** ({percent(share)})."
     if share < UNSURE:

@@ -308,8 +308,8 @@ export class PictureScene extends ScenePlayer {
     if (name === "softmax" && this.isEven) return `All ${key}s get the **same weight**, whatever their score.`;
     if (name === "softmax" && sample !== null && progress.call > 0) {
       const less = scores[best].toFixed(1) - scores[sample].toFixed(1), [most, least] = [best, sample].map((index) => parseFloat(finePercent(weights[index])));
-      const times = Number((most / least).toPrecision(2));
-      if (Math.abs(Math.log(times) - less) < MAX_ROUNDING) return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
+      const times = Number(Math.exp(less).toPrecision(2));  // of the difference that stands here
+      if (Math.abs(Math.log(most / least) - less) < MAX_ROUNDING) return `**Softmax** makes weights of the scores: ${less.toFixed(1)} points less is about ${shortNumber(times)} times less.`;
     }
     if (name === "softmax") return "**Softmax** makes weights of the scores, which together are 100%.";
     if (name === "takes" && data.ink) {

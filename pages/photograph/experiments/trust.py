@@ -76,8 +76,8 @@ def answer(card: dict[str, Any]) -> str:
     detected, there = _detect_names(FIRST if LECTURE.value else PHOTO.value)
     here = f"here **{sum(name not in there for name, _ in detected)}**, " if there else ""
     return (
-        f"It looks at the right place **{round(n * means['peak_inside'])} of {n}** times, but also finds what is not "
-        f"there: {here}on average **{1000 * means['absent_called']:.0f} of a thousand**."
+        f"It looks at the right place **{round(n * means['peak_inside'])} of {n}** times, yet of 1000 names it finds "
+        f"some that are not there: {here}on average **{1000 * means['absent_called']:.0f}**."
     )
 
 

@@ -74,7 +74,7 @@ def test_what_is_not_there_is_guessed_and_found(page):
     assert data["best"][1][1] > data["best"][2][1] > data["best"][0][1]
     assert "91%, and it looks at a blossom." in page.success[0].value
     text = text_of(open_question(page, "trust"))
-    assert "here **8**, on average **4 of a thousand**." in text
+    assert "here **8**, on average **4**." in text
     assert "<span>bell pepper</span>" in html_of(page)
     assert "<b>91%</b>" in html_of(page), "as on the page"
 
