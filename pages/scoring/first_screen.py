@@ -22,7 +22,6 @@ from ui.scene import scene_choice
 from ui.try_this import TryThis, is_guessing
 
 GUESSED_SCORES = ("dot", "cosine", "L2 distance")
-HERO_SCORES = ("dot", "scaled dot", "cosine", "L2 distance", "additive")
 REWARDS = {
     "dot": "angle and lengths",
     "scaled dot": "dot, divided by √d",
@@ -39,10 +38,10 @@ REWARDS = {
 def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace], *, is_hero: bool) -> None:
     """Draw the arrows and the scene of each score. Call it last, see VectorPlane.draw.
 
-    In the hero, which a guess may cover, stand HERO_SCORES, and the chosen one.
+    In the hero, which a guess may cover, stand GUESSED_SCORES, and the chosen one.
     """
     if is_hero:
-        traces = {name: traces[name] for name in dict.fromkeys((*HERO_SCORES, controls.SCORE.value))}
+        traces = {name: traces[name] for name in dict.fromkeys((*GUESSED_SCORES, controls.SCORE.value))}
     query, keys, names = list(vectors.query), [list(key) for key in vectors.keys], list(traces)
     titles = [*map(controls.score_title, names)]
     labels = [f"k{key + 1}" for key in range(len(keys))]
@@ -127,14 +126,11 @@ def _score_that_changes(functions: Mapping[str, Score]) -> tuple[int, str]:
     doubled = _doubled_vectors()
     if controls.VECTORS.value.text() != doubled.text():
         return -1, "These are other arrows now."
-    functions = {name: functions[name] for name in HERO_SCORES}
+    functions = {name: functions[name] for name in GUESSED_SCORES}
     before, after = (_favourites(functions, vectors) for vectors in (controls.FIRST, doubled))
-    changed = [name for name in HERO_SCORES if before[name].key != after[name].key]
-    (name,) = (name for name in changed if name in GUESSED_SCORES)
-    others = [controls.score_title(name) for name in changed if name not in GUESSED_SCORES]
+    (name,) = (name for name in GUESSED_SCORES if before[name].key != after[name].key)
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
-    too = f" ({', '.join(others)}, too)" if others else ""
-    sentence = f"**{controls.score_title(name).capitalize()}**{too}: q's tip is now nearest to {new}, not {old}."
+    sentence = f"**{controls.score_title(name).capitalize()}**: q's tip is now nearest to {new}, not {old}."
     return GUESSED_SCORES.index(name), f"{sentence} Dot products double, angles stay."
 
 

@@ -12,7 +12,6 @@ const winner = (weights) => (Math.max(...weights) - Math.min(...weights) < UNDEC
 
 const TURN_STEP = 5, HALF_TURN = 180, HANDLE = 13, HANDLE_ROOM = 62, RING = 204, ARC = 0.3;  // degrees; pixels of the handle's radius, from the query's tip, of the largest ring; radians
 const GROWING = 2, SHORT = 0.35, GROWTH = 2500;  // the arrow that grows on arrival, from which share of its length, in so many milliseconds
-const RIVALS = ["dot", "cosine", "squared distance"];  // which the sentence compares
 
 class TurnedPlane extends ArrowPlane {
   adopt(data, tell) {
@@ -191,8 +190,10 @@ class ScorePlane extends PlaneScene {
   // A dot product in numbers, as lengths and an angle: that of the key that was touched last.
   equation() {
     const { arrows: [, ...keys], query: q } = this.plane, key = clamp((this.plane.active || 1) - 1, 0, keys.length - 1), { dot, lengthQ, lengthK, degrees } = geometry(q, keys[key]);
-    const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
-    return `For ${this.data.keys[key]}: length × length × how well they agree = ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = **${twoDecimals(dot)}**.`;
+    const rounded = (digits) => [lengthQ, lengthK, degrees ?? 0].map((number, at) => +number.toFixed(digits - (at === 2)));
+    const [long, other, angle] = rounded([2, 3, 4].find((digits) => { const [a, b, c] = rounded(digits); return twoDecimals(a * b * Math.cos((c * Math.PI) / HALF_TURN)) === twoDecimals(dot); }) ?? 5);
+    const turn = degrees === null ? "(no angle: a vector is 0)" : `cos ${angle}°`;
+    return `For ${this.data.keys[key]}: length × length × how well they agree = ${long} × ${other} × ${turn} = **${twoDecimals(dot)}**.`;
   }
 
   // The key that alone has moved, and only away from 0; -1 where there is none.
@@ -217,7 +218,7 @@ class ScorePlane extends PlaneScene {
     const { turn } = this.plane, turned = turn ? `**W_Q** turns q by ${minus(String(turn))}° into **q′**. ` : "";
     const chosen = `${turned}By **${name}** ${turn ? "q′" : "q"} takes most from **${data.keys[best]}**, ${percents[best]}`;
     if (this.isTour) return `${chosen}.`;
-    const others = RIVALS.map((rival) => data.queries.indexOf(rival)).filter((at) => at >= 0 && at !== row && !this.isOwnRow(at)), byKey = new Map();
+    const others = data.tour.filter((at) => at !== row && !this.isOwnRow(at)), byKey = new Map();
     for (const at of others) byKey.set(winner(data.weights[at]), [...(byKey.get(winner(data.weights[at])) ?? []), data.queries[at]]);
     const clauses = [...byKey].map(([key, names]) => `by ${names.join(" and ")}${key === best ? ", too" : key < 0 ? " all fit equally well" : ` from **${data.keys[key]}**`}`);
     return `${[chosen, ...clauses].join("; ")}.`;

@@ -31,7 +31,7 @@ def shares_in_table(page):
 
 
 def show_all(page):
-    page.get_by_role("button", name="With three more scores: do all eight agree?").click()
+    page.get_by_role("button", name="With five more scores: do all eight agree?").click()
     page.locator(SENTENCE).wait_for()
 
 

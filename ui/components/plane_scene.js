@@ -60,6 +60,7 @@ export class ArrowPlane extends Plane {
     const query = this.data.isProjected && this.makeProjected("query");
     this.projected = query ? [...this.data.scene.keys.map(() => this.makeProjected("key")), query] : [];
     [this.ghosts, this.rings] = ["ghost", "ring"].map((name) => make(this.svg, "svg:path", name));
+    this.ringName = make(this.svg, "svg:text", "name");
     this.labels[0]?.before(this.ghosts, this.rings);  // above an arrow that has grown over them
     this.svg.parentNode.hidden = this.arrows.length === 0 || Boolean(this.data.bare);
   }
@@ -116,6 +117,9 @@ export class ArrowPlane extends Plane {
     set(this.rings, { d: moved.map((arrow) => ring(from[arrow])).join("") });
     set(this.ways, { d: moved.map((arrow) => line(from[arrow], this.arrows[arrow])).join("") });
     this.scene.followArrows();
+    const [first] = moved.map((arrow) => from[arrow]), name = first ? "before" : "", [x, y] = first ? this.findLabelPoint(name, this.screen(first), Math.atan2(-first[1], first[0])) : [0, 0];
+    set(this.ringName, { x, y });
+    this.ringName.textContent = name;
   }
 
   // A key's arrow is as thick as its weight, which stands beside its name, once there are weights.

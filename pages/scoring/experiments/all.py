@@ -1,4 +1,4 @@
-"""With three more scores: do all eight agree? Which key each of them prefers."""
+"""With five more scores: do all eight agree? Which key each of them prefers."""
 
 from collections import defaultdict
 

@@ -36,7 +36,7 @@ def press(page, *names):
 
 def test_the_page_arrives_with_scores_that_learn_nothing_and_compares_printed_and_divided_ones(page):
     data = component_data(page, "score_plane")
-    assert (data["names"], data["scene"]["tour"]) == (["q", "k₁", "k₂", "k₃", "k₄"], [0, 2, 3])
+    assert (data["names"], data["scene"]["tour"]) == (["q", "k₁", "k₂", "k₃", "k₄"], [0, 1, 2])
     assert "Largest weight" not in text(page)
     table = html_with(open_question(page, "printed"), "figures")
     rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
@@ -63,8 +63,8 @@ def test_a_query_twice_as_long_changes_the_nearest_key_alone(page):
     assert data["arrows"][0] == [4.0, 3.0]
     after = [np.argmax(row) for row in data["scene"]["weights"]]
     changed = [name for name, old, new in zip(data["scene"]["queries"], before, after, strict=True) if old != new]
-    assert changed == ["squared distance", "additive"], "of which the question names one"
-    verdict = "**Right**: **Squared distance** (additive, too): q's tip is now nearest to k₂, not k₁."
+    assert changed == ["squared distance"]
+    verdict = "**Right**: **Squared distance**: q's tip is now nearest to k₂, not k₁."
     assert verdict in page.success[0].value
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
@@ -126,7 +126,7 @@ def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     data = component_data(app, "score_plane")
     assert data["bare"]
     assert data["names"] == ["q", "k₁", "k₂"]
-    assert np.shape(data["scene"]["weights"]) == (5, 2)
+    assert np.shape(data["scene"]["weights"]) == (3, 2)
     assert np.shape(scene(open_question(app, "all"))["weights"]) == (8, 2)
     assert "A field needs vectors of two numbers." in text(open_question(app, "field"))
 
