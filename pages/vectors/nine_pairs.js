@@ -5,7 +5,7 @@ import { PlaneScene } from "../../ui/components/plane_scene.js";
 import { twoDecimals } from "../../ui/components/vector_plane.js";
 
 const ROOMY = 3, RIM = 14;  // rows and columns of cells in which pairs have room; pixels around both arrows together
-const SMALLEST_CHANGE = 1e-9, UNEQUAL = 1.1;  // of a score; times as long as another key, from which on that is said
+const SMALLEST_CHANGE = 1e-9, SAME_LENGTH = 0.01, UNEQUAL = 1.1;  // of a score; up to which lengths differ by rounding; times as long as another key, from which on that is said
 const times = (rows, matrix) => rows.map((row) => matrix[0].map((_, column) => row.reduce((sum, value, at) => sum + value * matrix[at][column], 0)));
 const isSame = (a, b) => a.every((value, at) => Math.abs(value - b[at]) < 1e-9);
 const TURNS = [["query: x", false], ["query: x, turned", true]];
@@ -152,8 +152,8 @@ class NinePairs extends PlaneScene {
     const degreesTo = (key) => degreesBetween(now.queries[row], now.keys[key]), isByAngle = order.every((key, rank) => !rank || degreesTo(order[rank - 1]) <= degreesTo(key));
     const shares = others.filter((_, rank) => rank === 0 || rank === others.length - 1).map((key) => `**${percents[key]}** from ${keys[key]} at ${degreesTo(key)}°`);
     if (isSame && order[0] === row) shares.unshift(`**${percents[row]}** from itself`);
-    const subject = this.given.isTurned ? `**${name}**, turned by W_Q,` : `**${name}**`;
-    return `${isByAngle ? `The smaller the angle, the more ${subject} takes:` : `Angles are not all: ${subject} takes`} ${shares.join(", ")}.${this.captionOfLengths()}`;
+    const lengths = this.now.keys.map((key) => Math.hypot(...key)), areEqual = Math.max(...lengths) - Math.min(...lengths) < SAME_LENGTH, subject = this.given.isTurned ? `**${name}**, turned by W_Q,` : `**${name}**`;
+    return `${isByAngle ? `${areEqual ? "Of equally long keys, the" : "The"} smaller the angle, the more ${subject} takes:` : `Angles are not all: ${subject} takes`} ${shares.join(", ")}.${this.captionOfLengths()}`;
   }
 
   // Of keys that are not equally long, by which scores differ, too.
