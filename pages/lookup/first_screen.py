@@ -71,11 +71,6 @@ def fits_nothing(trace: AttentionTrace, query: int) -> bool:
     return not trace.edits and weight > 0 and score < (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE)
 
 
-def _describe_run(run: str) -> str:
-    letters = run.strip("_")
-    return letters if len(letters) > 1 else f"{'first' if run.startswith('_') else 'last'} letter {letters}"
-
-
 def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str, core.Encoder]) -> None:
     """Let a visitor guess what the query finds by meaning instead of spelling, or by spelling instead of meaning."""
     if len(encoders) < 2:
@@ -103,8 +98,8 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
         nearest = [request.records.keys[key] for key in rankings_by[next_by][asked][:MAX_RUNS]]
         runs = {key[:40]: shared[0] for key in nearest if (shared := core.shared_runs(text, key))}
         if next_by == "spelling" and runs:
-            letters = ", ".join(f"*{error_markdown(key)}* {_describe_run(run)}" for key, run in runs.items())
-            sentence += f" Letters in common: {letters}."
+            letters = ", ".join(f"*{error_markdown(key)}* {run.strip('_')}" for key, run in runs.items())
+            sentence += f" Letters in common, in a row or at an end: {letters}."
         return option, sentence
 
     question = f"By {next_by} alone, which key is nearest to *{error_markdown(text[:60])}*?"

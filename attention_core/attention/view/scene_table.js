@@ -1,7 +1,7 @@
 // A scene of records, whose keys and values are texts. Keys stand around the query, the closer the better they fit; it falls
 // among them, and threads as thick as weights lead to them. Beside it is their table, below it what comes out: each value as wide as
 // its weight. Before attention comes a dictionary, which finds what is spelled exactly as the query.
-import { clamp, make, set, wantsLessMotion } from "./prelude.js";
+import { asPercent, clamp, make, set, wantsLessMotion } from "./prelude.js";
 import { mix, percentsOfRow, SceneDrawing } from "./scene_drawing.js";
 import { ROLE_COLOURS } from "./colours.js";
 import { NARROW, SceneLayout } from "./scene_layout.js";
@@ -9,7 +9,7 @@ import { placeWord, SceneView } from "./scene.js";
 
 const MAX_SHOWN = 40, MAX_IN_PLANE = 24, LEAST_SHARE = 0.005, GLIDE = 900;
 const PLANE = 0.56, HALL_PLANE = 0.475, SMALLEST = 14, PLANE_HEIGHT = 0.56, THREAD = 30, LEAST_NAMED = 0.02, LABEL_COST = 10, ROW_GAP = 6;  // of the width, in a hall, too; pixels of letters; of the plane's points; pixels of all weight; of a weight written in the plane; how many dots a label would rather cover than another one; pixels between rows
-const FALL = 0.55, LEAST_PIECE = 0.01;  // of the time in which the query asks; the weight below which values come out as one piece
+const FALL = 0.55, LEAST_PIECE = 0.01, MAX_NAMED = 3;  // of the time in which the query asks; the weight below which values come out as one piece; names of narrow ones
 const NOT_FOUND = "not found";
 
 // A text, cut where it has more letters than this.
@@ -178,21 +178,25 @@ class TableDrawing extends SceneDrawing {
     return { x: box.x + box.w * sumOf(order.slice(0, order.indexOf(indices[0]))), y: box.y, w: box.w * sumOf(indices), h: box.h };
   }
 
+  // What has no room for its text is named above, at the right.
   drawContext() {
-    const { data, state: { progress } } = this, alpha = progress.blend * progress.open, [large, small] = this.pieces;
-    for (const index of large) this.drawValue(this.pieceOf(index), data.values[index], alpha);
-    if (small.length) this.drawValue(this.pieceOf(...small), small.length > 1 ? `${small.length} others` : data.values[small[0]], alpha);
+    const { data, layout, state: { progress, weights } } = this, alpha = progress.blend * progress.open, [large, small] = this.pieces, nameOf = (keys) => (keys.length > 1 ? `${keys.length} others` : "");
+    const pieces = [...large.map((index) => [index]), small].filter((keys) => keys.length), narrow = pieces.filter((keys) => !this.drawValue(this.pieceOf(...keys), nameOf(keys) || data.values[keys[0]], alpha));
+    const names = narrow.slice(-MAX_NAMED).map((keys) => `${nameOf(keys) || cutText(data.keys[keys[0]], 20)} ${asPercent(keys.reduce((sum, key) => sum + weights[key], 0))}`);
+    if (!layout.isSmall) this.write(names.join(", "), this.width, layout.boxTop - 0.8 * layout.headerSize, { align: "right", size: layout.headerSize, alpha });
   }
 
   drawValue(rect, text, alpha) {
     const { pen, tones, layout } = this, size = Math.min(layout.size, rect.h - 3);
-    if (alpha <= 0 || rect.w < 0.5) return;
+    if (alpha <= 0 || rect.w < 0.5) return true;
     Object.assign(pen, { fillStyle: tones.ground, strokeStyle: tones.value, lineWidth: 1, globalAlpha: alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
     Object.assign(pen, { fillStyle: tones.value, globalAlpha: 0.22 * alpha }).fillRect(rect.x, rect.y, rect.w, rect.h);
     pen.globalAlpha = alpha;
     pen.strokeRect(rect.x, rect.y, rect.w, rect.h);
     pen.font = `600 ${size}px ${this.font}`;
-    if (rect.h > size && (rect.w > 4 * size || pen.measureText(text).width < rect.w - 8)) this.writeIn(rect, text, { size, weight: "600", alpha });
+    const hasRoom = rect.h > size && (rect.w > 4 * size || pen.measureText(text).width < rect.w - 8);
+    if (hasRoom) this.writeIn(rect, text, { size, weight: "600", alpha });
+    return hasRoom;
   }
 
   // A text in a rectangle, in as many lines as it has room for; smaller, where it needs more than one.

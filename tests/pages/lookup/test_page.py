@@ -208,7 +208,7 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     names = page.segmented_control(key="lookup_try_guess").options
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
-    assert page.success[0].value.endswith("Letters in common: *money* mo, *butter* ut, *garage* last letter e.")
+    assert page.success[0].value.endswith("in a row or at an end: *money* mo, *butter* ut, *garage* e.")
     assert found(page)[0] == "money"
     assert torch.allclose(directions(page), before, atol=0.01), "each key only comes nearer, or goes"
     assert "By accident, different runs meet in 1 number, too." in text_of(open_question(page, "vector"))
