@@ -99,7 +99,7 @@ def _surprise() -> TryThis:
         data = _sentence_scene(OPENING[1])
         lost = [f"*{data['keys'][key]}*" for key in data["vector"]["lost"]]
         right = next((index for index, option in enumerate(options) if option in lost), -1 if lost else 0)
-        return right, f"{', '.join(lost) or 'none'} is lost. Attention looks back at every word."
+        return right, f"*{', '.join(lost) or '*none*'}* is lost. Attention looks back at every word."
 
     question = f"*{OPENING[1]}* Without attention, is a word lost? Which?"
     act = partial(TEXT.set, OPENING[1])

@@ -422,7 +422,7 @@ export class SceneView extends ScenePlayer {
       hidden, scores: hasWeights ? data.scores[this.row].map((score) => score ?? 0) : [], weights: this.weights, percents: this.percentsOf(this.weights),
       low: Math.min(...visibleScores), high: Math.max(...visibleScores), held: this.held, middle: this.middle, cut: data.cut?.[this.row] ?? [], isChanged: Boolean(data.changed?.includes(this.row)),
       before: data.before?.row === this.row ? data.before.weights : null, lengths: data.lengths,
-      vector: vector && { ...vector, caption: `one vector: ${vector.size} numbers` }, legend: this.legend,
+      vector: vector && { ...vector, caption: `one vector: ${vector.numbers.length < vector.size ? `${vector.numbers.length} of ${vector.size} numbers shown` : `${vector.size} numbers`}` }, legend: this.legend,
     };
     if (hasWeights) {
       const values = numbers.values ?? numbers.keys;

@@ -12,6 +12,9 @@ export const namesOf = (keys, indices) => {
   return indices.length > MAX_NAMED ? `${names} and ${indices.length - MAX_NAMED} more` : names;
 };
 
+// Keys that stand side by side as one text.
+const phrasesOf = (keys, indices) => indices.filter((key) => !indices.includes(key - 1)).map((start) => keys.slice(start, start + keys.slice(start).findIndex((_, at) => !indices.includes(start + at + 1)) + 1).join(" "));
+
 // The two strongest keys of a query, its strongest first.
 const strongestTwo = (weights) => [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 2);
 
@@ -68,8 +71,8 @@ const captionOfAnswer = (data, state) => {
   if (local) return `With ${percents[local.key]} of ${quoted(keys[local.key])}, out ${comes}`;
   if (state.cut.length) return `Without ${namesOf(keys, state.cut)}, ${quoted(keys[first])} has ${percents[first]}, and out ${comes}`;
   if (!canChange) {
-    const { english, lost } = data.vector ?? { lost: [] }, are = lost.length > 1 ? "are" : "is";
-    const loss = ` **Without attention** ${english ? `it says ${quoted(english)}: ` : ""}**${namesOf(keys, lost)}** ${are} lost.`, hasLoss = data.bothSaid ? lost.length : lost.includes(first);
+    const { lost } = data.vector ?? { lost: [] }, phrases = phrasesOf(keys, lost);
+    const loss = ` **Without attention ${namesOf(phrases, [...phrases.keys()])}** ${phrases.length > 1 ? "are" : "is"} lost.`, hasLoss = data.bothSaid ? lost.length : lost.includes(first);
     const weighs = `To write **${answer && named(answer.word)}**, the network weighs every ${data.nouns[1]}: ${quoted(keys[first])} gets ${percents[first]}.`;
     return `${data.bothSaid ? weighs : `${from} ${comes}`}${hasLoss ? loss : ""}`;
   }

@@ -198,4 +198,4 @@ def test_a_guess_is_about_another_sentence_of_which_one_vector_loses_a_word(visi
     scene = data_of(page, "start_sentence_scene")
     assert (scene["covered"], scene["query"]) == (True, 0), "at another word than the one that is lost"
     page.segmented_control(key="start_try_guess").set_value(1).run()
-    assert "**Right**: *blue* is lost. " in page.success[0].value
+    assert "**Right**: **blue** is lost. " in page.success[0].value
