@@ -40,9 +40,8 @@ def test_two_scores_disagree_until_a_key_is_dragged(plane):
         "k₂ only grew longer. Its weight: dot 13% → 95%, cosine still 30%, squared distance 34% → 7%."
     )
     expect(plane.locator(".cell.best")).to_have_text(["95%", "36%", "49%"])
-    expect(plane.locator("text.name")).to_have_text(
-        ["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "q′", "before"]
-    )
+    names = ["q", "k₁ 5%", "k₂ 95%", "k₃ <1%", "k₄ <1%", "context", "q′", "before"]
+    expect(plane.locator("text.name")).to_have_text(names)
     expect(plane.locator('.cell[data-before="13% →"]')).to_have_text("95%")
     choose_score(plane, "squared distance")
     expect(said(plane)).to_contain_text("By squared distance q takes most from k₁")
