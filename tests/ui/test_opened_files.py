@@ -13,7 +13,7 @@ from attention_core.attention.edits import DropHead
 from attention_core.attention.recording import Recording, tensors_of
 from attention_core.attention.types import Axis
 from pages.atlas import sources
-from tests.support.app import open_page, rerun, text_of
+from tests.support.app import html_of, open_page, rerun, text_of
 from tests.support.bombs import npz
 from tests.support.traces import make_trace
 from ui import model_runs, opened_files
@@ -118,10 +118,10 @@ def test_no_page_holds_a_file_that_has_left(start_app, tmp_path, monkeypatch, pa
         page = rerun(open_page(start_app(), f"pages/{page_name}/page.py"), **choice)
         page.file_uploader[0].upload("mine.npz", content, "application/octet-stream")
         pages.append(rerun(page))
-        assert "mine.npz" in text_of(page)
+        assert "mine.npz" in text_of(page) + html_of(page)
     assert files.n_bytes == n_bytes
     for page in pages:
-        assert "mine.npz" in text_of(rerun(page))
+        assert "mine.npz" in text_of(rerun(page)) + html_of(page)
         assert not page.exception
         assert not page.error
         assert files.n_bytes == n_bytes

@@ -17,10 +17,7 @@ from ui.layout import figures_table
 
 ALL_NETWORKS = {HEAD_WORDS["pairs"]: NETWORKS[HEAD_WORDS["pairs"]], LARGER: STACKS[LARGER]} | NETWORKS
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200" width="600" height="600">'
-COLOURS = (
-    f"path {{ fill: {PINK}; fill-opacity: 0.12; stroke: {PINK}; stroke-width: 1.2 }} circle {{ fill: {GREY} }} "
-    f"circle:last-child {{ fill: {ROLE_COLOURS[Role.QUERY]} }}"
-)
+LINES = f'<g fill="{PINK}" fill-opacity="0.12" stroke="{PINK}" stroke-width="1.2">'
 
 
 def draw_input() -> Party:
@@ -39,12 +36,14 @@ def _draw_tries(n_others: int) -> None:
     """Draw a lock among others twice: a line for each key that is tried, and a triangle for each pair of them."""
     angles = [2 * math.pi * (guest + 0.5) / n_others for guest in range(n_others)]
     seats = [f"{100 + 84 * math.sin(angle):.0f} {100 - 84 * math.cos(angle):.0f}" for angle in angles]
-    circles = "".join('<circle cx="{}" cy="{}" r="9"/>'.format(*seat.split()) for seat in (*seats, "100 100"))
+    colours = {seat: GREY for seat in seats} | {"100 100": ROLE_COLOURS[Role.QUERY]}
+    circle = '<circle cx="{}" cy="{}" r="9" fill="{}"/>'
+    circles = "".join(circle.format(*seat.split(), colour) for seat, colour in colours.items())
     for column, name, n_keys in zip(st.columns(2, gap="medium"), ("keys", "pairs"), (1, 2), strict=True):
         tried = [*itertools.combinations(seats, n_keys)]
         paths = "".join(f'<path d="M100 100 L{" L".join(group)} Z"/>' for group in tried)
         with column:
-            st.image(f"{SVG}<style>{COLOURS}</style>{paths}{circles}</svg>", width="stretch")
+            st.image(f"{SVG}{LINES}{paths}</g>{circles}</svg>", width="stretch")
             st.markdown(f"{len(tried)} {name}, {len(tried)} scores", text_alignment="center")
 
 
