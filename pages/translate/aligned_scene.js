@@ -1,12 +1,12 @@
 // The scene of a translation: at its end the mixture gives way to lines, from each French word to the English one that it looks
-// at most, and of the present word to all at which it looks; the only one that crosses the present word's is as dark.
+// at most; the only one that crosses the present word's is as dark.
 import { shownBy } from "../../attention_core/attention/view/prelude.js";
 import { quoted } from "../../attention_core/attention/view/scene_captions.js";
 import { SceneDrawing } from "../../attention_core/attention/view/scene_drawing.js";
 import { SceneView } from "../../attention_core/attention/view/scene.js";
 import { eased } from "../../attention_core/attention/view/scene_steps.js";
 
-const THIN = 1, THICK = 7, LEAST = 0.02;  // pixels of a line of no weight and of all the weight; the least that is drawn
+const THIN = 1, THICK = 7;  // pixels of a line of no weight and of all the weight
 const BEGINS = 1.2, ENDS = 2.2;  // seconds of the last step
 
 const heaviestOf = (shares) => shares.indexOf(Math.max(...shares));
@@ -20,17 +20,14 @@ class AlignedDrawing extends SceneDrawing {
     if (!aligned) return;
     Object.assign(pen, { fillStyle: tones.ground, globalAlpha: aligned }).fillRect(0, top, width, queries.places[0].y - top);
     const { rows, crossing } = this.view;
-    rows.forEach((shares, row) => this.drawLines(shares, row, aligned * (row === this.state.row || crossing.includes(row) ? 0.9 : 0.35)));
+    rows.forEach((shares, row) => this.drawLine(row === this.state.row ? this.state.weights : shares, row, aligned * (row === this.state.row || crossing.includes(row) ? 0.9 : 0.35)));
     pen.globalAlpha = 1;
   }
 
-  drawLines(shares, row, alpha) {
-    const { pen, layout, tones, state } = this, { x, y, w } = layout.queries.places[row], isPresent = row === state.row;
-    (isPresent ? state.weights : shares).forEach((weight, key) => {
-      if (isPresent ? weight < LEAST : key !== heaviestOf(shares)) return;
-      Object.assign(pen, { strokeStyle: tones.weights, lineWidth: (THIN + (THICK - THIN) * weight) * layout.scale, globalAlpha: alpha });
-      this.drawPath(layout.curve(layout.door(key, 0)[0], { x: x + w / 2, y }), 1);
-    });
+  drawLine(shares, row, alpha) {
+    const { pen, layout, tones } = this, { x, y, w } = layout.queries.places[row], key = heaviestOf(shares);
+    Object.assign(pen, { strokeStyle: tones.weights, lineWidth: (THIN + (THICK - THIN) * shares[key]) * layout.scale, globalAlpha: alpha });
+    this.drawPath(layout.curve(layout.door(key, 0)[0], { x: x + w / 2, y }), 1);
   }
 
   drawOdds() { if (this.aligned < 0.5) super.drawOdds(); }
@@ -48,7 +45,7 @@ class AlignedScene extends SceneView {
   }
 
   // The rows that have lines: of what is not said any more nothing is known.
-  get rows() { return this.data.weights.slice(0, Math.max(this.row + 1, this.local || this.saysOther ? 0 : this.data.weights.length - 1)); }
+  get rows() { return this.data.weights.slice(0, Math.max(this.row + 1, this.local || this.saysOther ? 0 : this.data.weights.length)); }
 
   // The row whose line crosses that of the present word, if one alone does.
   get crossing() {

@@ -260,14 +260,12 @@ def _headline(models: Mapping[str, TracedTranslation], slot: str, text: str) -> 
 
 
 def _describe_word(traced: TracedTranslation, text: str) -> str:
-    """Return what the present word looks at; of a model without attention, what it lost of the sentence."""
+    """Return that the present word looks at all alike; of a model without attention, what it lost."""
     view, row = traced.view, min(WORD.value, len(traced.view.target) - 1)
     if view.is_single:
         return _describe_loss(traced, text) or "All of it passes through one vector."
-    weights, french = view.weights[row], as_markdown(view.target[row])
-    if float(weights.max() - weights.min()) < EQUAL_WEIGHTS_RANGE:
-        return f"**{french}** looks at all words alike."
-    return f"**{french}** looks most at **{as_markdown(view.source[int(weights.argmax())])}**."
+    is_even = float(view.weights[row].max() - view.weights[row].min()) < EQUAL_WEIGHTS_RANGE
+    return f"**{as_markdown(view.target[row])}** looks at all words alike." if is_even else ""
 
 
 def _describe_loss(traced: TracedTranslation, text: str) -> str:
@@ -294,4 +292,5 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
     with line:
         with st.container(key=f"translate_says_{slot}"):
             st.html(read_back(traced.translation.text, text, traced.view.target[:-1], _unique_rows(models, slot)))
-        st.markdown(f"{_headline(models, slot, text)} {unfinished}", width="content")
+        if remark := f"{_headline(models, slot, text)} {unfinished}".strip():
+            st.markdown(remark, width="content")

@@ -49,7 +49,7 @@ const named = (word) => (/[\p{L}\p{N}]/u.test(word) ? word : quoted(word));
 // What is said, how likely it is, and what would be likelier, or how likely the next is.
 export const saidOf = ({ word, probability, isNear, rival, next, likeliest }) => {
   const likely = probability === undefined ? "" : ` (${isNear ? "about " : ""}${asPercent(probability)})`;
-  const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, no other has more than ${Math.ceil(100 * likeliest)}%`;
+  const second = next?.[1] <= probability ? `, the runner-up, ${quoted(next[0])}, has ${asPercent(next[1])}` : `, no other French word has more than ${Math.ceil(100 * likeliest)}%`;
   const others = !rival && probability < SURE ? second : "";
   return `**${named(word)}**${likely}${others}${rival ? `: the whole sentence fits better with it than with ${quoted(rival)}` : ""}`;
 };

@@ -31,7 +31,7 @@ def test_a_sentence_is_typed_and_stepped_through_and_its_translation_changed(vis
     page.wait_for_function(IDLE)
 
     words.nth(2).click()
-    expect(say).to_contain_text(", no other has more than")
+    expect(say).to_contain_text(", no other French word has more than")
     page.get_by_text("Dot attention, word 3 of").wait_for()
     page.wait_for_function(IDLE)
     page.keyboard.press("Shift+ArrowRight")
