@@ -8,7 +8,7 @@ from ui.state import Field, component_message, whole_number
 from ui.try_this import TRY_STAGE, is_guessing
 
 TILES = f"{NAME}_tiles"
-LEAST_WEIGHT = 0.3  # of what a French word is drawn to look at
+LEAST_WEIGHT = 0.3  # of what a French word is drawn to look at, besides what it looks at most
 _tiles = component("word_tiles", folder="pages/transformer")
 
 
@@ -59,7 +59,7 @@ def _looks_by_order(reading: Reading, *, with_positions: bool) -> list[list[tupl
         view = aligned(edited, ordered, with_positions=with_positions)
         numbers = [*order, *range(len(order), n)]
         rows = (sorted(zip(numbers, row, strict=False)) for row in view.weights[:-1].round(decimals=3).tolist())
-        strong_keys = [[(number, weight) for number, weight in row if weight >= LEAST_WEIGHT] for row in rows]
+        strong_keys = [[pair for pair in row if pair[1] >= min(LEAST_WEIGHT, max(dict(row).values()))] for row in rows]
         looks.append([*zip(view.target, strong_keys, strict=False)])
     return looks
 

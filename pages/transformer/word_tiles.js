@@ -22,7 +22,7 @@ class WordTiles {
     this.other = make(root, "p", "other");
     this.links = root.appendChild(document.createElementNS(SVG, "svg"));
     set(this.links, { class: "links", "aria-hidden": "true" });
-    this.note = make(root, "p", "note", "A line: a French word takes at least 30% from there; the thicker, the more.");
+    this.note = make(root, "p", "note", "A line: where a French word looks most, or at least 30%; the thicker, the more.");
     this.link = onceAFrame(() => this.drawLinks());
     new ResizeObserver(this.link).observe(root);
     const bar = (this.bar = make(root, "div", "bar"));

@@ -99,7 +99,7 @@ def answer(masked: Masked) -> str:
     if n_visible == n:
         return f"{copies} Here nothing is hidden from the other one either: {n_right} of {n}."
     guesser = "it" if MODEL.value == "unmasked" else "another network"
-    guesses = f"hides it, as in writing, so {guesser} has to guess"
+    guesses = f"hides it, so {guesser} has to guess"
     leaves = f"leaves {n_visible} of them in sight" if n_visible else guesses
     return f"{copies} The mask {leaves}: {n_right} of {n}."
 

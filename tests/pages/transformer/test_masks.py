@@ -43,7 +43,7 @@ def test_without_a_mask_it_copies_what_it_sees_and_with_one_it_cannot(mask):
     right = n_right(guessed)
     assert right < 3
     said = text_of(mask)
-    assert f"4 of 4 right. The mask hides it, as in writing, so another network has to guess: {right} of 4." in said
+    assert f"4 of 4 right. The mask hides it, so another network has to guess: {right} of 4." in said
     set_fields(mask, trained="unmasked", mask="none")
     assert "4 of 4 right. Here nothing is hidden from the other one either: 4 of 4." in text_of(mask)
     assert cells(mask).all()
