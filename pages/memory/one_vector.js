@@ -19,10 +19,9 @@ class OneVector extends ScenePlayer {
     this.grid = make(this.stage, "div", "grid");
     const side = make(this.grid, "div", "side");
     this.source = make(side, "p", "source");
-    this.legend = make(side, "p", "legend", "struck: wrong, lost or misplaced with one vector");
     this.halves = ["vector", "attention"].map((name) => {
       const bars = make(this.grid, "div", { class: `bars ${name}`, "aria-hidden": true }), said = make(this.grid, "div", `said ${name}`);
-      const [title, english, lost] = ["h2", "p", "p"].map((tag, index) => make(said, tag, ["", "english", "lost"][index]));
+      const title = make(said, "h2"), english = make(said, "p", "english"), lost = make(name === "vector" ? side : said, "p", "lost");
       return { name, bars, said, title, english, lost };
     });
     this.lengths = make(this.frame, "div", "lengths");
@@ -54,7 +53,7 @@ class OneVector extends ScenePlayer {
     for (const half of this.halves) {
       const { name } = half;
       const data = (half.data = halves.find((each) => each.name === name));
-      for (const node of [half.bars, half.said]) node.hidden = !data;
+      for (const node of [half.bars, half.said, half.lost]) node.hidden = !data;
       if (!data) continue;
       half.title.textContent = data.isLiteral ? `${data.title} (word for word)` : data.title;
       half.strips = data.vectors.map((numbers) => paint(numbers, create("canvas", { width: numbers.length, height: 1 })));
@@ -62,7 +61,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.english.title = data.french.join(" ");
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? " wrong" : ` of ${counts.at(-1)} wrong`);
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? (name === "vector" ? " struck: wrong, lost or misplaced" : " wrong") : ` of ${counts.at(-1)} wrong`);
       half.lost.classList.toggle("none", !nLost);
       const nOf = (text, texts) => texts.filter((each) => each.toLowerCase() === text.toLowerCase()).length;
       if (name === "vector") this.gone = words.map((text) => nOf(text, words) <= nOf(text, lost));
@@ -136,7 +135,6 @@ class OneVector extends ScenePlayer {
       if (half.name === "vector") words.forEach((node, index) => node.classList.toggle("gone", this.gone[index] && !this.isCovered && since > 3.5));
       this.drawThreads(half, (index) => shown(index, half.data.french.length));
     }
-    this.legend.style.opacity = Number(words.some((node) => node.classList.contains("gone")));
     this.writeTime(this.captionNow());
   }
 
@@ -153,17 +151,18 @@ class OneVector extends ScenePlayer {
     pen.fillText(words[index].textContent, x, y);
   }
 
-  // From one vector one way goes on to what is said; from one vector a word each French word has a thread of its own.
+  // From one vector one way goes on to what is said; from one vector a word each French word has a thread of its own, in the
+  // order of the English words.
   drawThreads({ data, boxes, saidBox, englishWords, strips }, shown) {
     const isNarrow = this.root.classList.contains("narrow");
     if (data.keys) for (const node of [...strips, ...this.words, ...englishWords]) node.classList.remove("lit");
     const m = data.french.length, end = (index) => ({ x: saidBox.x - RIM, y: saidBox.y + (saidBox.h * (index + 0.5)) / m });
-    data.french.forEach((_, index) => {
+    [...data.french.keys()].sort((a, b) => (data.keys ? data.keys[a] - data.keys[b] : 0)).forEach((index, at) => {
       const key = data.keys ? data.keys[index] : 0, box = boxes[key], isStrong = data.keys && index === data.row;
-      if (!box || !shown(index)) return;
+      if (!box || !shown(at)) return;
       if (isStrong) for (const node of [strips[key], this.words[key], englishWords.find(({ textContent }) => textContent === this.words[key].textContent)]) node?.classList.add("lit");
       if (isNarrow) return;
-      this.stroke({ x: box.x + box.w + 3, y: box.y + box.h / 2 }, end(index), (isStrong ? 1 : data.keys ? 0.8 : 0.3) * shown(index), data.keys ? "#CC79A7" : this.ink, isStrong ? 5 : data.keys ? 2 : 1.3);
+      this.stroke({ x: box.x + box.w + 3, y: box.y + box.h / 2 }, end(at), (isStrong ? 1 : data.keys ? 0.8 : 0.3) * shown(at), data.keys ? "#CC79A7" : this.ink, isStrong ? 5 : data.keys ? 2 : 1.3);
     });
   }
 
@@ -212,7 +211,8 @@ class OneVector extends ScenePlayer {
     }
     if (scores.length > 1) { const [above, below] = scores.map(({ bleu }) => yOf(bleu.at(-2))); write("lost without attention", xs.at(-2), (above + below + smallest) / 2, { "text-anchor": "middle" }); }
     for (const group of groups.slice(0, -1)) { const x = xOf(Number(group.split("-")[1]) + 0.5); make(curve, "svg:line", { x1: x, x2: x, y1: high, y2: high + 6, stroke: "currentcolor", opacity: 0.6 }); }
-    groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", opacity: 0.8 }));
+    const present = groups.findLastIndex((group, at) => !at || parseInt(group, 10) <= n);
+    groups.forEach((group, at) => write(group, xs[at], all - 3, { "text-anchor": "middle", "font-weight": at === present ? 700 : 400 }));
     write("translation quality (BLEU, 0 to 100) by number of words", left - 4, high - 6, { class: "over" });
     if (!isNarrow) write(`${n} words`, right + 28, all - 3, { "font-weight": 600 });
     Object.assign(length.style, { marginLeft: `${xOf(stops[0]) - 9}px`, width: `${xOf(stops.at(-1)) - xOf(stops[0]) + 18}px` });

@@ -42,7 +42,7 @@ def test_playing_walks_to_the_end_and_stops(visit, app_url):
 
 def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     page = visit(f"{app_url}/{ENTRY.url_path}")
-    say, lost = page.locator(".scene .say"), page.locator(".said.vector .lost")
+    say, lost = page.locator(".scene .say"), page.locator(".side .lost")
     expect(say).to_contain_text("13 of 21 are wrong, lost or misplaced. Attention goes back")
     expect(page.locator(".said.vector .english")).to_contain_text("My car bought a red newspaper")
     expect(page.locator(".source .lit")).to_have_text("husband")
@@ -51,7 +51,7 @@ def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     for n in (18, 17, 14):
         page.keyboard.press("ArrowLeft")
         expect(slider).to_have_value(str(n))
-    expect(lost).to_contain_text("7 of 14 wrong")
+    expect(lost).to_contain_text("7 of 14 struck: wrong")
     settle(page)
     page.get_by_role("button", name="Try this").click()
     page.locator(".scene.covered").wait_for()
