@@ -116,4 +116,4 @@ def draw_networks(judgement: Judgement, called: dict[str, str], *below: tuple[st
     accuracies, colours = [round(accuracy_of(name), 2) for name in called], (ROLE_COLOURS[Role.WEIGHTS], GREY)
     draw_bars("Right on 925 sentences", [*zip(called.values(), accuracies, colours, strict=True), *below])
     changed = " Your weights are in what they say, not in the bars." if judgement.edits else ""
-    note(f"Neither learned from these; their settings were chosen by them.{changed}")
+    note(f"No network learned from these, but its settings were chosen by them.{changed}")

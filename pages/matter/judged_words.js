@@ -86,7 +86,7 @@ class JudgedScene extends SceneView {
 
   newLayout(sizes) { return new JudgedLayout({ ...sizes, hasMore: Boolean(this.data.unturned) }); }
 
-  get legend() { return this.layout.hasLegend && this.progressAt(this.time).erase ? ["if deleted:", "points"] : super.legend; }
+  get legend() { return this.layout.hasLegend && this.progressAt(this.time).erase ? ["", "if deleted,", "points of", "positive"] : super.legend; }
 
   stripNote() { return this.data.ifRemoved && this.layout.isNarrow ? `${super.stripNote()} Beside a word: by how many points “positive” moves if it is deleted.` : super.stripNote(); }
 
@@ -111,7 +111,7 @@ class JudgedScene extends SceneView {
     if (this.isChanged()) return super.captionOf("says");
     if (data.isAwaited) {
       const [weights] = data.weights, first = weights.indexOf(Math.max(...weights)), heaviest = `**${quoted(data.keys[first])}** has the most weight, ${asPercent(weights[first])}`, comes = `out comes ${saidOf(this.answer())}`;
-      return data.unturned ? `**Not alone.** ${heaviest}, but **${quoted(data.keys[data.unturned.by])}** turned its vector round before attention weighs it: ${comes}.` : `${heaviest}; ${comes}.`;
+      return data.unturned ? `${heaviest}, but **${quoted(data.keys[data.unturned.by])}** turned its vector round before attention weighs it: ${comes}.` : `${heaviest}; ${comes}.`;
     }
     return [step === "erase" ? data.compared : super.captionOf("says"), data.fault].filter(Boolean).join(" ");
   }

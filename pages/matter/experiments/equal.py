@@ -22,7 +22,7 @@ def _states(judgement: Judgement) -> list[float]:
 
 
 def answer(judgement: Judgement) -> str:
-    """Say whether attention helps, and how many words of this sentence say alone what all say."""
+    """Say whether attention helps, and how many vectors of this sentence say alone what all say."""
     accuracies = [inputs.accuracy_of(name) for name in CALLED]
     is_close = max(accuracies) - min(accuracies) < inputs.SMALL_CHANGE
     helps = "attention does not help here" if is_close else "attention helps"
@@ -30,7 +30,7 @@ def answer(judgement: Judgement) -> str:
         return f"Trained alike, {helps}; neither knows enough words."
     verdict, states = judgement.verdict(AVERAGE).answer, _states(judgement)
     n_alike = sum((state >= 0.5) == (verdict == "positive") for state in states)
-    return f"Trained alike, {helps}: each word has read the sentence. {n_alike} of {len(states)} alone say *{verdict}*."
+    return f"Trained alike, {helps}: each vector has read all words. {n_alike} of {len(states)} alone say *{verdict}*."
 
 
 def draw(judgement: Judgement) -> None:
@@ -42,5 +42,5 @@ def draw(judgement: Judgement) -> None:
     if judgement.is_read:
         with right:
             bars = zip(judgement.sentence.labels, _states(judgement), repeat(ROLE_COLOURS[Role.VALUE]), strict=False)
-            inputs.draw_bars("Each word alone: positive", [*bars])
+            inputs.draw_bars("Each vector alone: positive", [*bars])
             note("In the network of equal weights.")

@@ -72,12 +72,12 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in drawn(page)["compared"]
     assert "Delete **“Not”**, which has 3%: by **73 points**" in drawn(page)["compared"]
     open_question(page, "equal")
-    assert "attention does not help here: each word has read the sentence. 5 of 5 alone say" in text_of(page)
+    assert "attention does not help here: each vector has read all words. 5 of 5 alone say" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
     assert len({card["epochs"] for card in figures}) == 1, "equal passes"
     assert all(f"<b>{percent(card['development_accuracy'])}</b>" in html_of(page) for card in figures)
-    assert "their settings were chosen by them" in text_of(page)
+    assert "its settings were chosen by them" in text_of(page)
 
 
 @pytest.mark.parametrize(
