@@ -111,10 +111,10 @@ def draw_party(traces: dict[str, AttentionTrace], numbers: list[int], query: int
     names = NAMES[: len(numbers)]
     parties = {head: guests_of(trace, numbers, names) for head, trace in traces.items()}
     (n_single, n_open, n_alarms), (n_both, _, n_false) = map(_count, parties.values())
-    alarms = [f", wrongly {n} other{'s' * (n > 1)}" if n else "" for n in (n_alarms, n_false)]
-    single = f"{'In one layer, o' if is_answered(NAME) else 'O'}ne key finds <b>{n_single} of {n_open}</b>"
-    double = f"Two at once: <b>{n_both} of {n_open}</b>{alarms[1]}"
-    st.html(f'<p class="opened">{single} locks that open{alarms[0]}. {double}</p>')
+    alarms = [f", and calls {n} shut lock{'s' * (n > 1)} open" if n else "" for n in (n_alarms, n_false)]
+    if not is_answered(NAME):
+        single = f"One key finds <b>{n_single} of {n_open}</b> locks that open{alarms[0]}."
+        st.html(f'<p class="opened">{single} Two at once: <b>{n_both} of {n_open}</b>{alarms[1]}</p>')
     weights = to_array(looks_of(traces["triples"], query))
     heaviest = {*map(int, np.unravel_index(weights.argmax(), weights.shape))} & set(range(len(numbers)))
     tried = sorted(heaviest - {query})

@@ -3,7 +3,7 @@
 import { boxOf, clamp, dragged, inLine, isNew, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const WIDE = 640, HIGH = 476, CENTRE = [WIDE / 2, 228], RADII = [224, 180], GUEST = 32, LOCK = 66, RING = 7, NEAR = 100;
-const NOTES = [["ring: lock opens", "right"], ["lock = query", "query"], ["guest = key", "asked"], ["a score: one pair", ""]];
+const NOTES = [["ring: lock opens", "right"], ["lock: query, guests: keys", ""]];
 const BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 ";
 const SHUT = `${BODY}V-.4 A.45 .45 0 0 1 .45 -.4 V-.1 H.27 V-.4 A.27 .27 0 0 0 -.27 -.4 V-.1 Z`;
 const OPEN = `${BODY}V-.65 A.45 .45 0 0 1 .45 -.65 V-.45 H.27 V-.65 A.27 .27 0 0 0 -.27 -.65 V-.1 Z`;
@@ -118,7 +118,7 @@ class Party {
     });
     const later = { duration: 300, delay: end, fill: "backwards" }, appear = [{ opacity: 0 }, {}];
     for (const node of this.svg.querySelectorAll(".tried circle:not(.ring)")) node.animate([{ fill: "#6B7785" }, { fill: "#6B7785" }], { duration: end });
-    for (const node of [...lines, last, this.says.lastChild]) node?.animate(appear, later);
+    for (const node of [...lines, last, this.says.lastChild, ...this.svg.querySelectorAll(".ring")]) node?.animate(appear, later);
     shut.animate([{ opacity: 1 }, { opacity: 1 }], { duration: end });
     this.lock.animate([{ color: "var(--dull)" }, { color: "var(--dull)" }], { duration: end });
     if (this.says.children.length > 1) this.says.firstChild.animate(appear, { duration: 300, delay: both - 300, fill: "backwards" });

@@ -50,7 +50,7 @@ def _draw_tries(n_others: int) -> None:
 def draw(party: Party) -> None:
     """Draw what is tried for one lock, how often each network is right of new locks, and what it has learned."""
     cards = {name: card_or_empty(file) for name, file in ALL_NETWORKS.items()}
-    left, beside = st.columns([1.5, 1], gap="large", vertical_alignment="center")
+    left, beside = st.columns([1, 1.2], gap="large", vertical_alignment="center")
     with left:
         _draw_tries(len(party.numbers) - 1)
     with beside:
@@ -58,6 +58,6 @@ def draw(party: Party) -> None:
             (name, percent(card.get("test_accuracy", 0.0)), f"{card.get('parameters', 0):,}")
             for name, card in cards.items()
         )
-        figures_table(("", "new locks right", "learned numbers"), *rows)
+        figures_table(("", "locks right", "learned numbers"), *rows)
         with st.container(key="desk_groups_training"):
             note("One training each. The weights of two layers do not show how they do it.")
