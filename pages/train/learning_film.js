@@ -202,7 +202,6 @@ class LearningFilm extends Film {
       pen.fillRect(x, down(share), plot, 1);
       this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
-    this.write("0", x, y + h + 16, { align: "center" });
     this.write(`${data.n_steps.toLocaleString("en")} batches`, x + plot, y + h + 16, { align: "right" });
     const ends = data.names.map((name, model) => {
       pen.strokeStyle = LINES[model];
