@@ -314,7 +314,7 @@ export class MapDrawing extends MapView {
     for (const [row, column] of cells) pen.strokeRect(this.px(column) + 1, this.py(row) + 1, this.cell - 2, this.cell - 2);
     const [row, column] = cells.find(([, column], index) => cells[index + 1]?.[1] !== column + 1);
     this.useFont(pen, 16, "600 ");
-    if (!this.isNarrow) pen.fillText(share, this.px(column + 1) + 8 * this.large, this.py(row + 0.5));
+    if (!this.isNarrow) pen.fillText(`framed: ${share}`, this.px(column + 1) + 8 * this.large, this.py(row + 0.5));
   }
 
   paintSmall() {
@@ -346,7 +346,7 @@ export class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    this.legendTitle.textContent = scale.isLinear ? "weight" : "weight (log)";
+    this.legendTitle.textContent = scale.isLinear ? "weight" : "weight, log scale";
     make(this.marks, "span", "low", scale.isLinear ? "0%" : `${Number((100 * scale.low).toPrecision(1))}%`);
     make(this.marks, "span", "high", finePercent(scale.high));
     const share = scale.shareOf(uniform);

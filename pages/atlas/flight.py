@@ -180,7 +180,7 @@ def rest_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     return TryThis(
         "what if a piece is new?",
-        "A new piece has nothing to look back at, yet its weights add up to 100%. Where do they go?",
+        "A new piece did not occur before, yet its weights add up to 100%. Where do they go?",
         ("To all pieces alike", "To full stops", "To the piece just before"),
         partial(STOP_INDEX.set, ASKED_STOP),
         outcome,
@@ -197,7 +197,7 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         "Short slanted strokes: words that return, and what came next the last time. Upright lines: pieces that many "
         "look at."
     )
-    with_echo = "Outlined: words that return. Nobody told it to look so: it helps to guess the next word."
+    with_echo = "Framed: what the second sentence repeats. Nobody told it to look so: it helps to guess the next word."
     without_echo = (
         f"Where a piece returns in the second sentence, what came next the first time gets {fine_percent(echo_weight)} "
         f"on average, the piece just before {fine_percent(neighbour_weight)}."
@@ -219,7 +219,7 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
         is_second = text.labels[echo.first.start : echo.second.stop].count(text.labels[echo.query]) == 2
         glance = f"At {'the second ' * is_second}“{query}” it looks back at “{followed}”"
         title = f"{glance}: what came next the first time"
-    last_stop = Stop(title, average, View(row, middle, len(echo.second) + 0.5), cell)
+    last_stop = Stop(title, average, View(row, middle, len(echo.second)), cell)
     return [stop_of(RIBBON_CELLS, ribbon), stop_of(PAGE_CELLS, strokes), last_stop]
 
 

@@ -41,8 +41,8 @@ def draw(opened: OpenedAtlas) -> None:
     sizes = [("all weights", atlas.matrix_bytes, GREY), ("queries, keys and sums", atlas.stored_bytes, kept)]
     if window is not None:
         reached = f"linear-gradient(to top right, {GREY} 49.7%, {pink} 49.7% 50.3%, {GREY} 50.3%)"
-        sizes[0] = ("all weights, in reach: the line", atlas.matrix_bytes, reached)
-        sizes.insert(1, (f"the line: {window:,} a row", _band_bytes(atlas), pink))
+        sizes[0] = ("all weights; pink: those in reach", atlas.matrix_bytes, reached)
+        sizes.insert(1, (f"in reach: {window:,} a row", _band_bytes(atlas), pink))
     for name, n_bytes, colour in sizes:
         side = SIDE * math.sqrt(n_bytes / max(atlas.matrix_bytes, atlas.stored_bytes))
         squares += f'<span><i style="--side:{side:.2f};background:{colour}"></i><b>{in_units(n_bytes)}</b>{name}</span>'

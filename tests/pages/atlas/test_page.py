@@ -324,7 +324,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
 def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
     echo = Echo(range(5), range(5, 10), 6, 2, (0.0, share, 0.0))
     *far, _ = stops = _closer_stops(in_pieces(phrase_book()), echo, 20_000, 128)
-    assert [stop.view.across for stop in stops] == [1500, 100, 5.5]
+    assert [stop.view.across for stop in stops] == [1500, 100, 5]
     assert not any("one weight" in str(stop) for stop in far)
 
 
