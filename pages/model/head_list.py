@@ -37,7 +37,7 @@ HABITS = {
     "punctuation": "looks at punctuation, {share}",
     "separator": "rests on the separator, {share}",
     "first token": "rests on {first}, {share}",
-    "everywhere": "looks at all nearly alike",
+    "everywhere": "spreads its weight",
 }
 """What heads do, by their names in a text."""
 

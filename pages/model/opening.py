@@ -83,7 +83,7 @@ def claim(run: ModelRun, selection: Selection, before: list[float] | None) -> st
     if strongest_key(run, trace, weights, query) != strongest:
         return f"{finds}, until you say *{second}*"
     if weights[strongest] < CLEAR_SHARE:
-        return f"{finds}, no longer with *{second}*: {percent(before[strongest])} → {percent(weights[strongest])}"
+        return f"{finds}, less with *{second}*: {percent(before[strongest])} → {percent(weights[strongest])}"
     return f"{finds}, also when you say *{second}*"
 
 

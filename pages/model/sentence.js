@@ -1,13 +1,13 @@
 // A sentence in large letters. Arcs lead from the token that asks to those that it looks at, as thick as their weights; they
 // swing to the token that the pointer is on. A click asks from there, the sentence is edited where it stands, and its last
-// word may have a switch. Grey is where the token looked before.
+// word may have a switch. Outlined is where the token looked before.
 import { asPercent, boxOf, clamp, heaviest, inLine, isNew, keepFocus, make, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const SWING = 450;  // milliseconds
 const THICK = 18, THIN = 1.5;  // pixels of an arc, of all the weight and of none
 const MIN_WEIGHT = 0.05;  // from which on there is an arc, and a number
 const FLAT = 26, STEEP = 0.42, PEAK = 0.75;  // how high an arc is: by so many pixels, of the distance; a Bézier curve's top
-const GREY = 0.22;  // the opacity of an arc of before
+const OUTLINE = 4;  // pixels by which an arc of before is thicker
 const ROOM = 10;  // pixels above the highest arc
 
 class SentenceView {
@@ -95,8 +95,8 @@ class SentenceView {
     if (now.share === 1) now.point = this.topOf(now.row);  // words may have moved
     this.arcs.replaceChildren();
     const before = data.before?.row === now.row ? data.before : null;
-    this.foot.textContent = `${data.note} ${before ? "Grey: before." : data.marks}`;
-    before?.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight, "before"); });
+    this.foot.textContent = `${data.note} ${before ? "Outlined: before." : data.marks}`;
+    for (const kind of ["before", "inside"]) before?.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight, kind); });
     now.weights.forEach((weight, key) => { if (weight >= MIN_WEIGHT) this.arc(key, weight); });
     this.tokens.forEach((node, key) => {
       const weight = now.weights[key], was = before?.weights[key] ?? 0, isRead = Math.max(weight, was) >= MIN_WEIGHT;
@@ -115,7 +115,7 @@ class SentenceView {
     const isAbove = goal.below < point.y + 4, end = isAbove ? goal.below : goal.y, top = Math.min(point.y, end);  // in a line before
     const bend = isAbove ? (point.y + end) / 2 : top - Math.min(FLAT + STEEP * distance, (top - ROOM) / PEAK);
     const path = make(this.arcs, "svg:path", { class: kind, d: `M${point.x} ${point.y}C${point.x} ${bend} ${goal.x} ${bend} ${goal.x} ${end}` });
-    Object.assign(path.style, { strokeWidth: `${THIN + THICK * weight}px`, strokeOpacity: kind ? GREY : 0.3 + 0.6 * weight });
+    Object.assign(path.style, { strokeWidth: `${THIN + THICK * weight + OUTLINE * (kind === "before")}px`, strokeOpacity: kind ? 1 : 0.3 + 0.6 * weight });
   }
 }
 

@@ -185,7 +185,7 @@ def test_over_a_short_text_arcs_swing_to_a_token_and_the_sentence_is_edited_wher
     page.get_by_role("textbox", name="The sentence").fill("The animal didn't cross the street because it was too wide.")
     page.keyboard.press("Enter")
     heading = page.locator(".st-key-model_headline h2")
-    expect(heading).to_contain_text("no longer with wide: 68% → 28%", timeout=30_000)
+    expect(heading).to_contain_text("less with wide: 68% → 28%", timeout=30_000)
     page.get_by_role("button", name="or tired").click()
     expect(heading).to_have_text("Head 3.1, one of 72, finds animal for it", timeout=30_000)
     tokens.get_by_text("tired").click()

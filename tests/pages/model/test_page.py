@@ -90,7 +90,7 @@ def test_what_a_head_finds_is_said_of_another_word_too_and_that_a_decoder_cannot
     page = open_page(app, PAGE)
     assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*"]
     page = rerun(page, model_text_encoder=WIDE)
-    assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*, no longer with *wide*: 68% → 28%"]
+    assert claims(page) == ["## Head 3.1, one of 72, finds *animal* for *it*, less with *wide*: 68% → 28%"]
     page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0))
     assert claims(page) == ["## Head 0.0, one of 72, finds no single word for *it*"]
     assert data_of(page, "model_tokens_scene")["rival"] == "tired"
