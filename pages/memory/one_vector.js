@@ -61,7 +61,7 @@ class OneVector extends ScenePlayer {
       half.englishWords = this.fill(half.english, data.english);
       half.english.title = data.french.join(" ");
       const { lost } = data, nLost = lost.length;
-      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? (name === "vector" ? " struck: wrong, lost or misplaced" : " wrong") : ` of ${counts.at(-1)} wrong`);
+      half.lost.replaceChildren(create("b", { textContent: nLost ? `${nLost} of ${counts.at(-1)}` : "none" }), nLost ? (name === "vector" ? " struck: wrong, lost or misplaced" : " wrong") : ` of ${counts.at(-1)} wrong${name === "vector" ? " with one vector" : ""}`);
       half.lost.classList.toggle("none", !nLost);
       const nOf = (text, texts) => texts.filter((each) => each.toLowerCase() === text.toLowerCase()).length;
       if (name === "vector") this.gone = words.map((text) => nOf(text, words) <= nOf(text, lost));

@@ -57,5 +57,5 @@ def test_one_vector_attention_and_a_guess_are_seen_in_the_scene(visit, app_url):
     page.locator(".scene.covered").wait_for()
     page.get_by_role("radio", name="more").click()
     page.locator(".scene.covered").wait_for(state="detached")
-    expect(lost).to_contain_text("none of 6 wrong")
+    expect(lost).to_contain_text("none of 6 wrong with one vector")
     assert_fits(page)
