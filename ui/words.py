@@ -252,7 +252,10 @@ def number_bars(
         {"piece": bar, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
         for bar, (text, value) in enumerate(zip(names, values, strict=True))
     ]
-    style, label = {"--output": colour, "--room": "55%"}, f"{title}; click one to {action}"
+    style, label = (
+        {"--output": colour, "--room": "min(55%, 16rem)", "--most": "none"},
+        f"{title}; click one to {action}",
+    )
     _draw_bars(name, on_chosen, words=rows, said=chosen, after=names, about=label, look=style)
 
 

@@ -7,7 +7,6 @@ import streamlit as st
 
 from attention_core.attention.edits import Uniform
 from attention_core.attention.view.scene import picture_scene_data
-from attention_core.attention.wording import percent
 from attention_core.charts.overlay import image_png, overlay_strip
 from attention_core.device import to_array
 from attention_core.inference.number_reading import ReadDrawing, labels_of
@@ -28,8 +27,10 @@ IS_EVEN = Field(NAME, "even", False, address="even")
 LOOK = Field(NAME, "scene_look", ((0, ""), 0))
 """The look at which the scene rests, from 0, and before it the reading in which it was chosen; in others the last."""
 N_ANSWERS, PIECE_SIDE = 3, 9
-NOTE = "Blue: its state, named by what is read. Orange: what it takes. Pink: half of each look’s weight, at most"
-PAPER_NOTE = "in a region; paper is pink, too: it sees what is around it."
+NOTE = (
+    "Blue: its state, named by what is read. Orange: what it takes. Pink: where it looks, its strongest half. "
+    "A region sees its surroundings, too."
+)
 _scene = component("reading_scene", folder="pages/read")
 
 
@@ -67,8 +68,7 @@ def _draw_reading_scene(changed: ChangedReading, *, is_empty: bool) -> None:
         best = np.argsort(row)[::-1][:N_ANSWERS].tolist()
         look |= {"answer": [(CLASSES[index], row[index], "") for index in best]}
         look["asks"] = f"the **state**, {f'with {state} read' if state else 'a learned one'}, asks **every region**."
-    note = f"{NOTE} {percent(float(weights.max()))} {PAPER_NOTE}"
-    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True, "note": note}
+    data |= {"near": PIECE_SIDE, "mixes": True, "isEven": IS_EVEN.value, "plays": True, "note": NOTE}
     data |= {"pad": NAME, "paper": PAPER[PAD.paper.value], "isEmpty": is_empty}
     if changed.is_changed:
         data["learned"] = [_number_read(changed.drawing.reading)]

@@ -23,27 +23,26 @@ draw_input = draw_look
 
 
 def answer(present: PresentLook) -> str:
-    """Say how much weight each look gives the framed region at most, and at least."""
+    """Say how much weight the framed region gets at most, and from the present look, if another, else at least."""
     weights = to_array(present.drawing.reading.trace.weights(cols=[_region(present)])[:, 0])
-    largest, smallest = (
-        f"{percent(weights[index])} of look {int(index) + 1}" for index in (weights.argmax(), weights.argmin())
-    )
-    return f"Its state, the question, changes: the framed spot gets {largest}, and {smallest}."
+    most = int(weights.argmax())
+    compared = int(weights.argmin()) if present.look == most else present.look
+    largest, present_share = (f"{percent(weights[index])} of look {index + 1}" for index in (most, compared))
+    return f"Its state, the question, changes: the framed spot gets {largest}, and {present_share}."
 
 
 def draw(present: PresentLook) -> None:
     """Draw the present look, and the chosen region's score at every look."""
     region, trace = _region(present), present.drawing.reading.trace
-    row, column = divmod(region, trace.story.key_axis.picture_grid[1])
     map_column, bars_column = (st.container(), st.container()) if LECTURE.value else st.columns(COLUMNS, gap="large")
     with map_column:
         draw_present_map(present, "read_regions", chosen=region, on_choose=REGION.set)
         if not LECTURE.value:
             st.caption(f"Click another spot. It never sees its own answers.{_test_figures()}")
     with bars_column:
-        section(f"Row {row + 1}, column {column + 1}: score (and weight) at every look", Role.SCORES)
+        section("The framed spot: score (and weight) at every look", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        labels = [f"{number}: {label}" for number, label in enumerate(present.drawing.labels, 1)]
+        labels = [f"look {number}, reads {label}" for number, label in enumerate(present.drawing.labels, 1)]
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
         title, colour = "Scores at every look", ROLE_COLOURS[Role.SCORES]
         number_bars(
