@@ -16,6 +16,7 @@ from ui.scene import draw_picture_scene
 from ui.try_this import is_guessing
 
 NAME = "ask"
+NOTE = "A region sees its surroundings, too."
 _scene = component("question_scene", folder="pages/ask")
 
 
@@ -49,7 +50,7 @@ def draw_question_scene(
         weights = to_array(look.weights()[0, :-1]).reshape(look.story.key_axis.picture_grid)
         note_picture(partial(overlay, canvas, weights), f"Look {number}")
     data = question_scene_data(shown, answers.equal, n_looks, picture_address(image_png(canvas)))
-    data |= state | {"pad": NAME, "covered": is_guessing(NAME)}
+    data |= state | {"note": NOTE, "pad": NAME, "covered": is_guessing(NAME)}
     if is_changed:
         hidden = looks[0].allowed(0, [0])
         data["learned"] = likeliest_answers(answers.learned)

@@ -59,8 +59,8 @@ def answer(scene: DescribedScene) -> str:
     verdict, diagonal = "", f" (“{direction}” need not be straight {direction})" if direction else ""
     if PAD.preset.value != CUSTOM:  # whose digits nobody named
         verdict = f" {f'True{diagonal}' if is_correct(words, digits_of(scene.drawing)) else '**Not true**'}."
-    digits = "; here, before each digit" if LECTURE.value else ""
-    return f"It looks once before each word{digits}: *{text[:1].upper()}{text[1:]}{end}*{verdict}"
+    digits = " Here are the looks before digits." if LECTURE.value else ""
+    return f"It looks once before each word: *{text[:1].upper()}{text[1:]}{end}*{verdict}{digits}"
 
 
 def draw(scene: DescribedScene) -> None:
