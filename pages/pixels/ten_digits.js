@@ -1,6 +1,6 @@
 // Ten digits in three rows: as they are drawn, and twice the ink that their pixels have taken, as learned and with every weight
-// equal, each with what is read in it. The last row begins like the one above it, and loses its ink digit by digit. Lines lead
-// from the pixels that one pixel takes most from to that pixel. A click takes a digit along.
+// equal, each with what is read in it; these come one by one. Lines lead from the pixels that one pixel takes most from to that
+// pixel. A click takes a digit along.
 import { create, inLine, isNew, make, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
 const SIDE = 28;
@@ -19,7 +19,7 @@ class TenDigits {
     this.data = data;
     this.claim.textContent = data.claim;
     this.rows.replaceChildren();
-    this.mixtures = data.rows.map((row, index) => this.build(row, index === 2 ? data.rows[1] : null));
+    this.mixtures = data.rows.map((row) => this.build(row));
     const corner = make(this.rows.querySelector("h2"), "span", { class: "corner", ...(!data.plays && { hidden: true }) }, data.hint);
     make(corner, "button", "again", "↻ Play again").onclick = () => this.play();
     this.lines = make(this.rows, "svg:svg", { "aria-hidden": true });
@@ -29,21 +29,17 @@ class TenDigits {
   }
 
   // Returns the pictures.
-  build({ title, pictures, digits, figure, even, note }, before) {
-    const isRead = digits[0] !== null, section = make(this.rows, "section", isRead ? "" : "drawn"), heading = make(section, "h2", "", title);
-    make(heading, "b", before ? "after" : "", figure);
-    make(heading, "span", before ? "after" : "legend", note ?? "");
+  build({ title, pictures, digits, figure, even, note }) {
+    const late = even ? "after" : "", isRead = digits[0] !== null, section = make(this.rows, "section", isRead ? "" : "drawn"), heading = make(section, "h2", "", title);
+    make(heading, "b", late, figure);
+    make(heading, "span", late || "legend", note ?? "");
     const tiles = make(section, "div", "tiles");
     const mixtures = digits.map((digit, drawn) => {
       const tile = make(tiles, "button", { "aria-label": isRead ? `${drawn}, read as ${digit}: ${title}` : `${drawn}: ${title}` });
       tile.style.setProperty("--at", drawn);
       const picture = make(tile, "span", "mixture"), read = make(tile, "span", "digit");
-      if (before) {
-        picture.append(create("img", { className: "before", src: before.pictures[drawn], alt: "" }));
-        make(read, "span", "before", `${before.digits[drawn]}`);
-      }
-      picture.append(create("img", { className: before ? "after" : "", src: pictures[drawn], alt: "" }));
-      if (isRead) make(read, "b", `${before ? "after" : ""} ${digit === drawn ? "" : "wrong"}`, `${digit}`);
+      picture.append(create("img", { className: late, src: pictures[drawn], alt: "" }));
+      if (isRead) make(read, "b", `${late} ${digit === drawn ? "" : "wrong"}`, `${digit}`);
       return picture;
     });
     inLine([...tiles.children], () => {}, (drawn) => {

@@ -57,7 +57,7 @@ def draw_ten_digits() -> None:
         _row("Drawn, and read by a network in which no pixel looks at another", _read_alone(presets), shares[2])
         if has_control
         else _row("Drawn", drawn, None),
-        _row("Mixed by learned weights", learned, shares[0]) | {"note": "pink: what one pixel takes" if traced else ""},
+        _row("Mixed by learned weights", learned, shares[0]) | {"note": traced["note"] if traced else ""},
         _row(f"Mixed with every weight {screen.equal_weight()}", equal, shares[1])
         | {"even": True, "note": "" if has_control or is_guess else _from_start()},
     ]
@@ -97,7 +97,8 @@ def _trace_pixel() -> dict[str, Any] | None:
         return None
     weights, pixels = trace.weights(0, [pixel])[0].topk(N_SOURCES)
     sources = [(source, percent(weight)) for source, weight in zip(pixels.tolist(), weights.tolist(), strict=True)]
-    return {"digit": int(TRACED), "pixel": pixel, "sources": sources}
+    takes = f"one pixel takes; {trace.n_keys - N_SOURCES} others {percent(1 - float(weights.sum()))}"
+    return {"digit": int(TRACED), "pixel": pixel, "sources": sources, "note": takes}
 
 
 def _image(label: str) -> torch.Tensor:

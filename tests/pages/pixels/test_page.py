@@ -104,7 +104,7 @@ def test_ten_digits_are_read_with_both_weights(page):
 def test_a_pixel_of_the_seven_is_traced_to_those_that_it_takes_most_from(page):
     traced, heaviest = data_of(page, "pixels_ten")["traced"], np.argmax(scene(page)["looks"][0]["weights"])
     assert (traced["digit"], traced["pixel"]) == (7, scene(page)["asker"])
-    assert traced["sources"][0] == [heaviest, "56%"]
+    assert (traced["sources"][0], traced["note"]) == ([heaviest, "56%"], "one pixel takes; 782 others 29%")
     set_fields(page, layer="pixel-notes-product")
     assert data_of(page, "pixels_ten")["traced"] is None, "its weights are no shares"
 
