@@ -143,9 +143,10 @@ def _answers(reading: PhotoReading) -> tuple[list, list]:
 
 def _best_scores(reading: PhotoReading) -> list[tuple[str, float]]:
     """Return the best score of the question, after those of a typical name and of what is on the first photograph."""
-    present = asked.ask(asked.content_of_photo(), asked.Question(asked.FIRST_TEXT))
+    content = asked.content_of_photo()
+    present = asked.ask(content, asked.Question(asked.FIRST_TEXT))
     questions = (asked.FIRST_TEXT, present.best_score), (reading.query.label, reading.best_score)
-    return [("a typical name", reading.median_score), *questions]
+    return [("a typical name", asked.median_score(content, asked.SIDE.value)), *questions]
 
 
 def _describe_equal(equal: list) -> str:

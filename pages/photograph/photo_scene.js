@@ -37,7 +37,7 @@ class PhotoScene extends PictureScene {
     const y = top + 1.75 * size + 1.6 * small, smallest = isNarrow ? 30 : 46 * scale, bars = best ? BAR_ROWS * small : 0, shape = rows / columns;
     const w = Math.min((room - gap) / 2 - 3, isNarrow ? room : (tallest - (y - top) - 1.15 * smallest - 2.6 * small - bars) / shape), h = shape * w;
     const big = isNarrow ? smallest : clamp((high - y - h - 2.6 * small - bars) / 1.15, smallest, LARGEST * w), below = y + h + 1.15 * big + 2.6 * small;
-    const layout = { width, isNarrow, isRow: false, isStacked: isNarrow, scale, least, side, high, gap, left, room, size, small, big };
+    const layout = { width, isNarrow, scale, least, side, high, gap, left, room, size, small, big };
     this.layout = { ...layout, question: { x: left, y: top }, box: { x: left + w + gap + 3, y, w, h }, bars: { x: left, y: below, room } };
     Object.assign(this.layout, { even: { x: left + 3, y, w, h }, tones: tonesOn(ink, ground), height: Math.max(high, below + bars) + 4 });
     this.pen = this.canvas.getContext("2d");

@@ -58,7 +58,6 @@ class PhotoReading(NamedTuple):
     answer: np.ndarray  # probabilities (n_classes,), a colour (3,) in [0, 1], or a patch uint8 (side, side, 3)
     equal: np.ndarray  # the same were all weights equal
     best_score: float  # not divided by the temperature
-    median_score: float  # of the best scores of all names
 
 
 class Question(NamedTuple):
@@ -114,8 +113,13 @@ def _ask(content: bytes, question: Question, edits: Edits) -> PhotoReading:
     trace, alike = (photos.ask_photograph(*inputs, edits=changes) for changes in (edits, (Uniform(),)))
     answer, equal = (_outcome(model, attention, question.value) for attention in (trace, alike))
     best_score = float(trace.replace(()).scores().max()) * question.temperature
-    median_score = float(ask_all(MODEL, photo, question.temperature).best_score.median())
-    return PhotoReading(photo, query, trace, answer, equal, best_score, median_score)
+    return PhotoReading(photo, query, trace, answer, equal, best_score)
+
+
+@cached_computation(spinner="Looking at the photograph")
+def median_score(content: bytes, side: int) -> float:
+    """Return the median of the best scores that all names have on a photograph, not divided by the temperature."""
+    return float(ask_all(MODEL, see(MODEL, content, side)).best_score.median())
 
 
 def _outcome(model: Any, trace: AttentionTrace, value: photos.Value) -> np.ndarray:

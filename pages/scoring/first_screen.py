@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from attention_core import AttentionTrace, Role
-from attention_core.attention.scores import Score
+from attention_core.attention.scores import SCORES, Score
 from attention_core.attention.view.scene import scene_data
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -121,12 +121,12 @@ def _double_query() -> None:
     controls.SCORE.value = GUESSED_SCORES[-1]
 
 
-def _score_that_changes(functions: Mapping[str, Score]) -> tuple[int, str]:
+def _score_that_changes() -> tuple[int, str]:
     """Return which of GUESSED_SCORES prefers another key once the query is twice as long, and a sentence on it."""
     doubled = _doubled_vectors()
     if controls.VECTORS.value.text() != doubled.text():
         return -1, "These are other arrows now."
-    functions = {name: functions[name] for name in GUESSED_SCORES}
+    functions = {name: SCORES[name]() for name in GUESSED_SCORES}
     before, after = (_favourites(functions, vectors) for vectors in (controls.FIRST, doubled))
     (name,) = (name for name in GUESSED_SCORES if before[name].key != after[name].key)
     old, new = (controls.key_name(favourites[name].key or 0) for favourites in (before, after))
@@ -139,13 +139,11 @@ def _favourites(functions: Mapping[str, Score], vectors: Vectors) -> dict[str, m
     return measures.favourites(measures.compare(functions, query[None], key))
 
 
-def double_query(functions: Mapping[str, Score]) -> TryThis:
-    """Return the page's surprise: which of GUESSED_SCORES, by these functions, changes with the query's length."""
-    return TryThis(
-        "make q twice as long",
-        "q becomes twice as long and keeps its direction. Which of these then prefers another key?",
-        [*map(controls.score_title, GUESSED_SCORES)],
-        _double_query,
-        partial(_score_that_changes, functions),
-        controls.PLANE.container_key,
-    )
+DOUBLE_QUERY = TryThis(
+    "make q twice as long",
+    "q becomes twice as long and keeps its direction. Which of these then prefers another key?",
+    [*map(controls.score_title, GUESSED_SCORES)],
+    _double_query,
+    _score_that_changes,
+    controls.PLANE.container_key,
+)

@@ -1,7 +1,7 @@
 """What a score measures: eight ways to compare a query with a key."""
 
 from pages.scoring.controls import NAME
-from pages.scoring.first_screen import double_query
+from pages.scoring.first_screen import DOUBLE_QUERY
 from pages.scoring.inputs import draw_comparison
 from ui.questions import draw_experiment, page_questions
 from ui.skeleton import page_body, page_frame
@@ -14,7 +14,7 @@ def comparison() -> None:
         return
     compared = draw_comparison()
     with compared.row:
-        try_this(NAME, double_query(compared.functions))
+        try_this(NAME, DOUBLE_QUERY)
     page_questions(NAME, None)
     compared.draw_plane(is_hero=True)
 
